@@ -147,6 +147,10 @@ function outlineBody(fact: Fact): OutlineBody {
     }
     case "session_released": // the next claim has the new incarnation
     case "tool_execution_finished": // the result's item settles the call
+    case "guidance_set": // requests are made of these, not decisions
+    case "reasoning_dropped":
+    case "part_left_out":
+    case "prefix_broken":
     case "opaque":
       return { type: "other" };
     default:

@@ -17,6 +17,8 @@ export interface ReplyToGet {
   readonly turnId: TurnId;
   readonly itemId: ItemId;
   readonly signal: AbortSignal;
+  /** Stores what the request goes by, if no fact has it yet. */
+  readonly guide: () => Promise<void>;
   /** Called with the names of the tools in the request, before it is sent. */
   readonly offered: (names: readonly string[]) => void;
   /** The lane, if the driver has opened it together with the turn. */
@@ -51,8 +53,9 @@ export async function getReply(
   const lane = await openItemLane(host, { ...place, author: "model", model: model.id });
   if (!isLane(lane)) return undefined; // an earlier attempt stored it
   const request = async (options: RequestOptions): Promise<ModelRequest> => {
+    await wanted.guide();
     const made = await requestFor(host, runId, options);
-    wanted.offered(made.tools?.map(({ name }) => name) ?? []);
+    wanted.offered(toolNames(made));
     return made;
   };
   const attempted = priced(host.agent, await attempt(host, model, lane, { signal, request }));
@@ -66,6 +69,16 @@ export async function getReply(
   await lane.commit(itemFrom(lane, itemId, attempted), settlement);
   await host.allowance?.spend(usage);
   return undefined;
+}
+
+/** The names of the tools that a model may call after all updates. */
+function toolNames({ tools = [], updates = [] }: ModelRequest): readonly string[] {
+  const names = new Set(tools.map(({ name }) => name));
+  for (const { added = [], removed = [] } of updates) {
+    for (const { name } of added) names.add(name);
+    for (const name of removed) names.delete(name);
+  }
+  return [...names];
 }
 
 /** Drops the lane and throws if the work was aborted because its session was taken over or closed. */

@@ -1,43 +1,34 @@
 import type { RunId } from "@millrace/core";
 import { partsWithBytes } from "@millrace/core/blobs";
 import type { ModelRequest } from "@millrace/core/ports";
-import { assemble } from "../context/assemble.ts";
-import { compactionsOf } from "../context/context.ts";
+import { requestOf } from "../context/request-of.ts";
 import type { TracedRequest } from "../definition/settings.ts";
 import type { RequestOptions } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
-import { offeredTools, outputBytesOf, readableItems } from "./tools.ts";
-import { answerSchemaOf } from "@millrace/core/schema";
+import { outputBytesOf, readableItems } from "./tools.ts";
 
 /**
- * Builds the request of a reply: the transcript with trimmed outputs and legal call pairs, the agent's
- * instructions and tools, the output schema, and the changes of the `beforeReply` hook. Rejects if the
- * agent's instructions function or hook throws.
+ * Builds the request of a reply by the facts, with the changes of the `beforeReply` hook. Rejects if the
+ * hook throws.
  */
 export async function requestFor(
   host: WorkHost,
   runId: RunId,
   options: RequestOptions,
 ): Promise<ModelRequest> {
-  const { agent, info, journal } = host;
-  const { context } = journal;
-  const { transcript, trimmed } = assemble(context.items.toArray(), {
-    compactions: compactionsOf(context),
-    session: readableItems(journal),
-    outputBytes: outputBytesOf(agent),
-  });
-  const { instructions } = agent;
-  const system = typeof instructions === "function" ? await instructions(info) : instructions;
-  const tools = offeredTools(agent, trimmed);
-  const { output } = host.runOptions(runId);
-  // A driver that took the run over has only the JSON Schema that was stored with the run's input.
-  const schema = output === undefined ? journal.runs.get(runId)?.output : answerSchemaOf(output);
+  const { agent, info, journal, conversationKey: key } = host;
+  const content = requestOf(
+    {
+      context: journal.context,
+      session: readableItems(journal),
+      outputBytes: outputBytesOf(agent),
+    },
+    { appends: agent.model?.appends !== undefined },
+  );
+  const isSingle = host.runsOnce && content.tools === undefined;
   const request: ModelRequest = {
-    transcript,
-    ...(system === undefined ? {} : { instructions: system }),
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(schema === undefined ? {} : { output: { name: "answer", schema } }),
-    conversation: { key: host.conversationKey, isSingle: host.runsOnce && tools.length === 0 },
+    ...content,
+    conversation: { key, isSingle },
     ...traceOf(host, { runId, lane: 0 }),
     ...options,
   };

@@ -10,10 +10,10 @@ import type { Blueprint } from "../definition/blueprint.ts";
  * The tools of a request. An agent with tools offers the one that reads back outputs from the first
  * request on: a vendor's cache and what a model thought hold only as long as the tools stay.
  */
-export function offeredTools(agent: Blueprint, trimmed: boolean): readonly ToolDescription[] {
+export function offeredTools(agent: Blueprint): readonly ToolDescription[] {
   const own = [...agent.tools.values()];
-  const isNamed = agent.tools.has(readOutputName);
-  const reader = !isNamed && (trimmed || own.length > 0) ? [readOutputTool(() => [])] : [];
+  const isNamed = own.length === 0 || agent.tools.has(readOutputName);
+  const reader = isNamed ? [] : [readOutputTool(() => [])];
   return [...own, ...reader].map(({ name, description, inputSchema, vendor }) => ({
     name,
     ...(description === undefined ? {} : { description }),

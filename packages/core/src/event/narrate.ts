@@ -88,6 +88,10 @@ function narrateFact(before: SessionState, after: SessionState, fact: Fact): rea
     case "session_released":
       return [{ type: "run_released", runId: fact.runId, reason: fact.reason }];
     case "usage_reported":
+    case "guidance_set":
+    case "reasoning_dropped":
+    case "part_left_out":
+    case "prefix_broken":
     case "opaque":
       return [];
     default:

@@ -80,6 +80,10 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
     }
     case "usage_reported":
       return { ...state, usage: addUsage(state.usage, fact.usage) };
+    case "guidance_set":
+    case "reasoning_dropped":
+    case "part_left_out":
+    case "prefix_broken":
     case "opaque":
       return state;
     default:

@@ -4,6 +4,7 @@ import type { Part } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
 import type { Delta } from "../delta/delta.ts";
 import type { RetryScheduled, Stalled, TraceContext } from "../event/event.ts";
+import type { ItemId } from "../ids.ts";
 import type { Json } from "../json.ts";
 import type { ModelResponse } from "./model-response.ts";
 import type { RequestSettings } from "./model-settings.ts";
@@ -14,6 +15,13 @@ export interface Model {
   /** As `protocol/model`; it stands on the items that the model writes. */
   readonly id: string;
   readonly stream: (request: ModelRequest) => ModelStream;
+  /**
+   * What may change in a conversation by `updates`, so that its requests begin alike. `tools` includes
+   * instructions. Left out: nothing, every request has the newest instructions and tools.
+   */
+  readonly appends?: "instructions" | "tools" | undefined;
+  /** True if what it thought is valid only behind what stood before it then. */
+  readonly bindsReasoning?: boolean | undefined;
 }
 
 /** What a model is asked: the transcript, and what it may use to reply. */
@@ -23,6 +31,11 @@ export interface ModelRequest {
   readonly tools?: readonly ToolDescription[] | undefined;
   /** Left out: the reply is free. Calls of tools may come before the value in either case. */
   readonly output?: OutputShape | undefined;
+  /**
+   * What has changed in instructions and tools since the request that they began, each behind an item. Only
+   * for a model that `appends`.
+   */
+  readonly updates?: readonly RequestUpdate[] | undefined;
   /** Settings that all vendors share, and the vendor's own fields beside them. */
   readonly settings?: RequestSettings | undefined;
   /**
@@ -76,6 +89,18 @@ export interface Remark {
     | "left_out";
   readonly message: string;
   readonly evidence?: Json;
+}
+
+/** What changes in the middle of a conversation. What stood before stays as it was. */
+export interface RequestUpdate {
+  /** The item behind which it stands. */
+  readonly after: ItemId;
+  /** In words: new instructions, or another form of the answer. */
+  readonly text?: string | undefined;
+  /** Tools that are new, or are not as they were. */
+  readonly added?: readonly ToolDescription[] | undefined;
+  /** The names of tools that are gone. */
+  readonly removed?: readonly string[] | undefined;
 }
 
 /** A tool as it is described to a model. */

@@ -1,0 +1,148 @@
+import { equalJson, isJsonObject } from "@millrace/core/json";
+import type { Fact, InputId, ItemId, Json, JsonObject } from "@millrace/core";
+import type { ToolDescription } from "@millrace/core/ports";
+import { runIdOf } from "@millrace/core/writing";
+
+/** What a model goes by beside the items: the agent's part of a request. */
+export interface Guidance {
+  readonly instructions?: string | undefined;
+  readonly tools: readonly ToolDescription[];
+}
+
+/** The guidance from one place of the session on, and the shape of the answers from there. */
+export interface Stage extends Guidance {
+  /** The item behind which it begins. Undefined: before the first. */
+  readonly after: ItemId | undefined;
+  /** The JSON Schema that the answer of the run is to have. */
+  readonly output?: Json | undefined;
+}
+
+/**
+ * What requests are made of beside the items, by the facts alone. The first stage is the beginning of every
+ * request; what changes later stands behind the items that came before it. So a request begins with all of
+ * the one before, which vendors keep, and by which they check what a model has thought.
+ */
+export interface Guide {
+  readonly stages: readonly Stage[];
+  /** The newest item of the session. */
+  readonly last: ItemId | undefined;
+  /** Reasoning that only its vendor can read is not sent, up to this item; by scope, and `""` for all. */
+  readonly dropped: Readonly<Record<string, ItemId>>;
+  /** Texts in the place of parts that are left out, by `item part`. */
+  readonly leftOut: Readonly<Record<string, string>>;
+  /** The output that the run under way asks for, and those of inputs that wait. */
+  readonly output: Json | undefined;
+  readonly asked: Readonly<Record<InputId, Json>>;
+}
+
+export const emptyGuide: Guide = {
+  stages: [],
+  last: undefined,
+  dropped: {},
+  leftOut: {},
+  output: undefined,
+  asked: {},
+};
+
+/** The guide after one more fact. Costs little: a stage is added only when something changes. */
+export function guideAfter(guide: Guide, fact: Fact): Guide {
+  switch (fact.type) {
+    case "input_accepted": {
+      const output = "options" in fact.input ? fact.input.options?.["output"] : undefined;
+      if (output === undefined) return guide;
+      return { ...guide, asked: { ...guide.asked, [fact.inputId]: output } };
+    }
+    case "run_started": {
+      const began = Object.entries(guide.asked).find(
+        ([id]) => runIdOf(id as InputId) === fact.runId,
+      );
+      return began === undefined && guide.output === undefined
+        ? guide
+        : { ...guide, output: began?.[1], asked: {} };
+    }
+    case "item_committed":
+      return { ...guide, last: fact.item.id };
+    case "turn_started":
+      return withOutput(guide);
+    case "guidance_set":
+      return fact.guidance === undefined ? guide : withStage(guide, changed(guide, fact.guidance));
+    case "compaction_finished":
+      // What came before the summary is sent no more, so everything after it is new to the vendor.
+      return fact.summary === undefined ? guide : startedAnew(withDropped(guide, "", guide.last));
+    case "prefix_broken":
+      return startedAnew(guide);
+    case "reasoning_dropped":
+      return withDropped(guide, fact.scope ?? "", fact.through);
+    case "part_left_out": {
+      const key = leftOutKey(fact.itemId, fact.partId);
+      return { ...guide, leftOut: { ...guide.leftOut, [key]: fact.text } };
+    }
+    default:
+      return guide;
+  }
+}
+
+export function leftOutKey(item: ItemId, part: string): string {
+  return `${item} ${part}`;
+}
+
+/** What of the guidance is not as the newest stage has it. Undefined: nothing. */
+export function guidanceChange(guide: Guide, now: Guidance): JsonObject | undefined {
+  const before = guide.stages.at(-1);
+  const tools = now.tools as unknown as Json; // plain data
+  const sameWords = before !== undefined && before.instructions === now.instructions;
+  const sameTools = before !== undefined && equalJson(before.tools as unknown as Json, tools);
+  if (sameWords && sameTools) return undefined;
+  return {
+    ...(sameWords ? {} : { instructions: now.instructions ?? null }),
+    ...(sameTools ? {} : { tools }),
+  };
+}
+
+function changed(guide: Guide, change: JsonObject): Guidance {
+  const before = guide.stages.at(-1);
+  const { instructions, tools } = change as Partial<JsonObject>;
+  return {
+    instructions:
+      instructions === undefined
+        ? before?.instructions
+        : typeof instructions === "string"
+          ? instructions
+          : undefined,
+    tools: Array.isArray(tools) ? readTools(tools) : (before?.tools ?? []),
+  };
+}
+
+/** Tools as they were stored. What has no name or no schema was not stored by this code. */
+function readTools(tools: readonly Json[]): readonly ToolDescription[] {
+  return tools.filter(
+    (tool) => isJsonObject(tool) && typeof tool["name"] === "string" && tool["input"] !== undefined,
+  ) as unknown as readonly ToolDescription[];
+}
+
+/** Adds a stage at the end. One that no item follows yet is replaced. */
+function withStage(guide: Guide, guidance: Guidance): Guide {
+  const { stages, last, output } = guide;
+  const first = stages.length === 0;
+  const stage: Stage = { ...guidance, after: first ? undefined : last, output };
+  const isHere = stages.length > 1 && stages.at(-1)?.after === last;
+  return { ...guide, stages: [...(isHere ? stages.slice(0, -1) : stages), stage] };
+}
+
+function withOutput(guide: Guide): Guide {
+  const { stages, output } = guide;
+  const newest = stages.at(-1);
+  if (newest === undefined || equalJson(newest.output, output)) return guide;
+  return withStage(guide, newest);
+}
+
+/** The newest stage becomes the beginning of the next request. */
+function startedAnew(guide: Guide): Guide {
+  const newest = guide.stages.at(-1);
+  return newest === undefined ? guide : { ...guide, stages: [{ ...newest, after: undefined }] };
+}
+
+function withDropped(guide: Guide, scope: string, through: ItemId | undefined): Guide {
+  if (through === undefined) return guide;
+  return { ...guide, dropped: { ...guide.dropped, [scope]: through } };
+}

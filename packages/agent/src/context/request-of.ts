@@ -1,0 +1,129 @@
+import { equalJson } from "@millrace/core/json";
+import type { Item, ItemId, Json, Part, Transcript } from "@millrace/core";
+import type { RequestUpdate } from "@millrace/core/model";
+import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
+import { assemble } from "./assemble.ts";
+import { compactionsOf } from "./context.ts";
+import type { Context } from "./context.ts";
+import { leftOutKey } from "./guide.ts";
+import type { Guide, Stage } from "./guide.ts";
+
+/** What of the target a request depends on. */
+export interface RequestTarget {
+  /** Whether what changes can stand behind the items before it. If not, it is the request's beginning. */
+  readonly appends: boolean;
+  /** Where the reasoning of an item is valid, by the item. Left out: not limited. */
+  readonly scope?: string | undefined;
+}
+
+export interface RequestSource {
+  readonly context: Context;
+  /** All items whose results can be read back. */
+  readonly session: readonly Item[];
+  readonly outputBytes: (tool: string) => number;
+}
+
+/** The parts of a request that come from facts. */
+export type RequestContent = Pick<
+  ModelRequest,
+  "transcript" | "instructions" | "tools" | "output" | "updates"
+>;
+
+/**
+ * The request that the facts of a session make, whoever sends it and whenever: it depends on no clock, no
+ * setting of today and no item that came later. So each request begins with all of an earlier one whose
+ * reply was kept, unless a fact says that this was broken off.
+ */
+export function requestOf(
+  source: RequestSource,
+  { appends, scope }: RequestTarget,
+): RequestContent {
+  const { context, session, outputBytes } = source;
+  const { guide } = context;
+  const { transcript } = assemble(context.items.toArray(), {
+    compactions: compactionsOf(context),
+    session,
+    outputBytes,
+  });
+  const newest = guide.stages.at(-1);
+  const base = appends ? guide.stages[0] : newest;
+  const { instructions, tools = [] } = base ?? {};
+  const updates = appends ? updatesOf(guide.stages, transcript) : [];
+  // As a field of the vendor only from the first request on: later ones have it as words.
+  const isFirst = !appends || guide.stages.every(({ output }) => equalJson(output, base?.output));
+  const output = isFirst ? newest?.output : undefined;
+  return {
+    transcript: shownItems(transcript, guide, scope),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(output === undefined ? {} : { output: { name: "answer", schema: output } }),
+    ...(updates.length === 0 ? {} : { updates }),
+  };
+}
+
+/** What each stage changes in the one before it. A place that a summary covers is before the first item. */
+function updatesOf(stages: readonly Stage[], transcript: Transcript): readonly RequestUpdate[] {
+  const places = new Set(transcript.map(({ id }) => id));
+  return stages.flatMap((stage, at): readonly RequestUpdate[] => {
+    const before = stages[at - 1];
+    const { after } = stage;
+    if (before === undefined || after === undefined || !places.has(after)) return [];
+    const update = updateOf(before, stage, after);
+    return update === undefined ? [] : [update];
+  });
+}
+
+function updateOf(before: Stage, stage: Stage, after: ItemId): RequestUpdate | undefined {
+  const words = [
+    ...(stage.instructions === before.instructions ? [] : [instructionWords(stage.instructions)]),
+    ...(equalJson(stage.output, before.output) ? [] : [outputWords(stage.output)]),
+  ];
+  const had = new Map(before.tools.map((tool) => [tool.name, tool]));
+  const has = new Set(stage.tools.map(({ name }) => name));
+  const added = stage.tools.filter((tool) => !isSame(had.get(tool.name), tool));
+  const removed = [...had.keys()].filter((name) => !has.has(name));
+  if (words.length + added.length + removed.length === 0) return undefined;
+  return {
+    after,
+    ...(words.length === 0 ? {} : { text: words.join("\n\n") }),
+    ...(added.length === 0 ? {} : { added }),
+    ...(removed.length === 0 ? {} : { removed }),
+  };
+}
+
+function isSame(left: ToolDescription | undefined, right: ToolDescription): boolean {
+  return left !== undefined && equalJson(left as unknown as Json, right as unknown as Json); // plain data
+}
+
+function instructionWords(instructions: string | undefined): string {
+  return instructions === undefined
+    ? "The instructions given before no longer apply."
+    : `The instructions have changed. From here on these apply:\n\n${instructions}`;
+}
+
+function outputWords(output: Json | undefined): string {
+  return output === undefined
+    ? "Answers need no JSON shape any more."
+    : `Your next answer is one JSON value and nothing else, by this JSON Schema:\n${JSON.stringify(output)}`;
+}
+
+/** The items without reasoning that the scope may not get, and with texts for parts that are left out. */
+function shownItems(transcript: Transcript, guide: Guide, scope: string | undefined): Transcript {
+  const { dropped, leftOut } = guide;
+  const ends = [dropped[""], scope === undefined ? undefined : dropped[scope]];
+  const through = Math.max(...ends.map((id) => transcript.findLastIndex((item) => item.id === id)));
+  const leavesOut = Object.keys(leftOut).length > 0;
+  if (through < 0 && !leavesOut) return transcript;
+  return transcript.map((item, at) => {
+    const parts = item.parts.map((part) => shownPart(item, part, at <= through, leftOut));
+    return parts.every((part, index) => part === item.parts[index]) ? item : { ...item, parts };
+  });
+}
+
+function shownPart(item: Item, part: Part, isDropped: boolean, leftOut: Guide["leftOut"]): Part {
+  const text = leftOut[leftOutKey(item.id, part.id)];
+  if (text !== undefined) return { kind: "text", id: part.id, text };
+  if (!isDropped || part.kind !== "reasoning" || part.opaque === undefined) return part;
+  const { opaque: _, ...rest } = part;
+  return rest;
+}
