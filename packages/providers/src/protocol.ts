@@ -1,4 +1,13 @@
-import type { Cause, Delta, Json, JsonObject, PartId, ResultStatus, Usage } from "@millrace/core";
+import type {
+  Cause,
+  Delta,
+  Json,
+  JsonObject,
+  Model,
+  PartId,
+  ResultStatus,
+  Usage,
+} from "@millrace/core";
 import type { VendorTool } from "@millrace/core/model";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { ArgumentFault, CommitPart, Ending } from "@millrace/core/writing";
@@ -38,6 +47,10 @@ export interface Protocol<Event, State> {
    * were given, and decides.
    */
   readonly settings?: SettingsTable;
+  /** What of a conversation may change by updates behind its items, by model, as a model's `appends`. */
+  readonly appends?: (model: string) => Model["appends"];
+  /** Whether what the model thought is valid only behind what stood before it then. Left out: it is not. */
+  readonly bindsReasoning?: (model: string) => boolean;
   /**
    * The vendor's own tool of a kind, or undefined if this model is offered it as an ordinary function.
    * Left out: the vendor has no such tools.

@@ -123,9 +123,13 @@ export function createModel<Event, State>(
   model: string,
   options: ProviderOptions = {},
 ): Model {
-  const id = `${parts.protocol.id}/${model}`;
+  const { protocol } = parts;
+  const id = `${protocol.id}/${model}`;
+  const appends = protocol.appends?.(model);
   return {
     id,
+    ...(appends === undefined ? {} : { appends }),
+    ...(protocol.bindsReasoning?.(model) === true ? { bindsReasoning: true } : {}),
     stream: (request) =>
       createModelStream({
         model: id,

@@ -1,5 +1,5 @@
 import { equalJson } from "@millrace/core/json";
-import type { Item, ItemId, Json, Part, Transcript } from "@millrace/core";
+import type { Item, ItemId, Json, Model, Part, Transcript } from "@millrace/core";
 import type { RequestUpdate } from "@millrace/core/model";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import { assemble } from "./assemble.ts";
@@ -10,8 +10,8 @@ import type { Guide, Stage } from "./guide.ts";
 
 /** What of the target a request depends on. */
 export interface RequestTarget {
-  /** Whether what changes can stand behind the items before it. If not, it is the request's beginning. */
-  readonly appends: boolean;
+  /** What may change by updates. Everything else is as it is now, from the request's beginning on. */
+  readonly appends: Model["appends"];
   /** Where the reasoning of an item is valid, by the item. Left out: not limited. */
   readonly scope?: string | undefined;
 }
@@ -46,11 +46,13 @@ export function requestOf(
     outputBytes,
   });
   const newest = guide.stages.at(-1);
-  const base = appends ? guide.stages[0] : newest;
-  const { instructions, tools = [] } = base ?? {};
-  const updates = appends ? updatesOf(guide.stages, transcript) : [];
+  const base = appends === undefined ? newest : guide.stages[0];
+  const instructions = base?.instructions;
+  const tools = (appends === "tools" ? base?.tools : newest?.tools) ?? [];
+  const updates = appends === undefined ? [] : updatesOf(guide.stages, transcript, appends);
   // As a field of the vendor only from the first request on: later ones have it as words.
-  const isFirst = !appends || guide.stages.every(({ output }) => equalJson(output, base?.output));
+  const isFirst =
+    appends === undefined || guide.stages.every(({ output }) => equalJson(output, base?.output));
   const output = isFirst ? newest?.output : undefined;
   return {
     transcript: shownItems(transcript, guide, scope),
@@ -62,13 +64,18 @@ export function requestOf(
 }
 
 /** What each stage changes in the one before it. A place that a summary covers is before the first item. */
-function updatesOf(stages: readonly Stage[], transcript: Transcript): readonly RequestUpdate[] {
+function updatesOf(
+  stages: readonly Stage[],
+  transcript: Transcript,
+  appends: "instructions" | "tools",
+): readonly RequestUpdate[] {
   const places = new Set(transcript.map(({ id }) => id));
   return stages.flatMap((stage, at): readonly RequestUpdate[] => {
     const before = stages[at - 1];
     const { after } = stage;
     if (before === undefined || after === undefined || !places.has(after)) return [];
-    const update = updateOf(before, stage, after);
+    const from = appends === "tools" ? before : { ...before, tools: stage.tools };
+    const update = updateOf(from, stage, after);
     return update === undefined ? [] : [update];
   });
 }

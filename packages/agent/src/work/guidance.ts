@@ -44,7 +44,9 @@ function breakOf(host: WorkHost, isGuided: boolean, changesTools: boolean): stri
   if (!isGuided) return "upgrade";
   if (appends === undefined)
     return "instructions or tools have changed, and the model takes no updates";
-  if (changesTools && appends !== "tools")
+  // A vendor's own tools are declared, and never added.
+  const hasOwn = [...host.agent.tools.values()].some(({ vendor }) => vendor !== undefined);
+  if (changesTools && (appends !== "tools" || hasOwn))
     return "tools have changed, and the model takes no updates of them";
   return undefined;
 }

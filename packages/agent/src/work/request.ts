@@ -23,7 +23,7 @@ export async function requestFor(
       session: readableItems(journal),
       outputBytes: outputBytesOf(agent),
     },
-    { appends: agent.model?.appends !== undefined },
+    { appends: agent.model?.appends },
   );
   const isSingle = host.runsOnce && content.tools === undefined;
   const request: ModelRequest = {

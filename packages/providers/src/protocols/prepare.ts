@@ -1,4 +1,6 @@
 import { callId, partId, repairTranscript } from "@millrace/core/model";
+import type { RequestUpdate } from "@millrace/core/model";
+import type { ModelRequest } from "@millrace/core/ports";
 import { givenOptions } from "./given-options.ts";
 import { MovedMedia } from "./moved-media.ts";
 import type {
@@ -12,7 +14,6 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-  Transcript,
 } from "@millrace/core";
 
 /**
@@ -60,6 +61,12 @@ export interface Answer {
   readonly parts: readonly UserPart[];
 }
 
+/** What changes in the middle of a conversation, for vendors that have a form for it. */
+export interface UpdateTurn {
+  readonly role: "update";
+  readonly update: RequestUpdate;
+}
+
 /** The user text to insert where a vendor requires a user turn. */
 export const continuation = "(continue)";
 
@@ -73,21 +80,57 @@ export interface Abilities {
 
 const never = (): boolean => false;
 
-/** Prepares a transcript. `author` is `protocol/model` of the model that gets the request. */
+/** What of a request is prepared. */
+type Conversed = Pick<ModelRequest, "transcript" | "updates">;
+
+/**
+ * Prepares a conversation. `author` is `protocol/model` of the model that gets the request. Updates are
+ * words in the turn of the user.
+ */
 export function prepare(
-  transcript: Transcript,
+  request: Conversed,
   author: string,
-  { goesOn = never, keeps = never }: Abilities = {},
+  abilities: Abilities = {},
 ): readonly Turn[] {
+  return prepared<Turn>(request, author, abilities, ({ text }) =>
+    text === undefined ? undefined : userSays(`${fromOperator}\n\n${text}`),
+  );
+}
+
+/** As `prepare`, with updates in turns of their own. */
+export function prepareWithUpdates(
+  request: Conversed,
+  author: string,
+  abilities: Abilities = {},
+): readonly (Turn | UpdateTurn)[] {
+  return prepared<Turn | UpdateTurn>(request, author, abilities, (update) => ({
+    role: "update",
+    update,
+  }));
+}
+
+const fromOperator = "[From the operator of this conversation, and not from the user:]";
+
+function prepared<T extends Turn | UpdateTurn>(
+  { transcript, updates = [] }: Conversed,
+  author: string,
+  { goesOn = never, keeps = never }: Abilities,
+  updateTurn: (update: RequestUpdate) => T | Turn | undefined,
+): readonly (T | Turn)[] {
   const items = repairTranscript(transcript).items;
+  const places = Map.groupBy(updates, ({ after }) => after);
   const names = new CallNames();
-  const turns: Turn[] = [];
+  const turns: (T | Turn)[] = [];
   const shown = new MovedMedia(keeps);
-  for (const turn of items.flatMap((item) => turnsOf(item, author, names))) {
+  const all = items.flatMap((item): readonly (T | Turn)[] => [
+    ...turnsOf(item, author, names),
+    ...(places.get(item.id) ?? []).flatMap((update) => updateTurn(update) ?? []),
+  ]);
+  for (const turn of all) {
     const last = turns.at(-1);
     if (turn.role === "tool" && last?.role === "tool") {
       turns[turns.length - 1] = { role: "tool", answers: [...last.answers, ...turn.answers] };
-    } else if (turn.role === "tool") turns.push(turn);
+    } else if (turn.role === "tool" || turn.role === "update") turns.push(turn);
     else turns.push(...shown.take(), turn.role === "model" ? shown.without(turn) : turn);
   }
   if (turns[0]?.role !== "user") turns.unshift(userSays(continuation));

@@ -2,7 +2,7 @@ import type { JsonObject } from "@millrace/core";
 
 /** One message of a request under construction. A gap marks a block that could not be sent. */
 export interface Entry {
-  readonly role: "user" | "assistant";
+  readonly role: "user" | "assistant" | "system";
   readonly content: readonly (JsonObject | Gap)[];
   /** True for the vendor's own paused turn, which comes last and is resumed. */
   readonly paused: boolean;

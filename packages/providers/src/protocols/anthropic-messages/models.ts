@@ -28,6 +28,8 @@ export interface Claude {
   /** It takes temperature or topP, but not both. */
   readonly oneSampler: boolean;
   readonly takesForcedChoice: boolean;
+  /** It takes messages of the system among the others, with which instructions and tools change. */
+  readonly takesUpdates: boolean;
   /** What it thought is valid only behind what stood before it then. */
   readonly bindsThinking: boolean;
   /** The word for the most effort. */
@@ -50,6 +52,8 @@ export function claude(model: string): Claude {
     takesSampling: !isLatest,
     oneSampler: version >= 401,
     takesForcedChoice: !/(?:opus|sonnet)-5[.-]5(?!\d)|fable-5[.-][12](?!\d)/.test(model),
+    takesUpdates:
+      /opus-(?:4[.-]8|5)(?!\d)|(?:sonnet|haiku)-5[.-]5(?!\d)|(?:fable|mythos)-[5-9]/.test(model),
     bindsThinking: /(?:opus|sonnet|haiku)-5[.-]5(?!\d)|(?:fable|mythos)-5[.-][12](?!\d)/.test(
       model,
     ),
@@ -67,6 +71,7 @@ const another: Claude = {
   takesSampling: true,
   oneSampler: false,
   takesForcedChoice: true,
+  takesUpdates: false,
   bindsThinking: false,
   most: "max",
 };

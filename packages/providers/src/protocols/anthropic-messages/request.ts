@@ -5,7 +5,7 @@ import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
 import { bindingBeta, claudeBinding } from "../claude-binding.ts";
 import { byCallName, nativeToolsOf } from "../native-tools.ts";
 import { askFor } from "../output.ts";
-import { prepare } from "../prepare.ts";
+import { prepare, prepareWithUpdates } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
 import { listAt, objectAt, textAt } from "../read.ts";
 import { RequestRefusal } from "../refusal.ts";
@@ -16,6 +16,7 @@ import { entriesOf, finished, isOwnWork } from "./messages.ts";
 import { defaultMaxTokens } from "./max-tokens.ts";
 import { merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
+import { claude } from "./models.ts";
 import { nativeTool } from "./native-tool.ts";
 import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
@@ -31,7 +32,8 @@ export const protocolId = "anthropic-messages";
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const author = `${protocolId}/${target.model}`;
-  const turns = prepare(modelRequest.transcript, author, { goesOn });
+  const { takesUpdates } = claude(target.model);
+  const turns = (takesUpdates ? prepareWithUpdates : prepare)(modelRequest, author, { goesOn });
   const { fields: own, shared } = applySettings(anthropicSettings, modelRequest, target.model);
   const { betas, system, tools: _, tool_choice: choice, ...given } = own as Partial<JsonObject>;
   const native = nativeToolsOf(modelRequest.tools ?? [], { nativeTool }, target.model);
@@ -64,6 +66,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
         ...toolBetas(native),
         ...(hasFiles(entries) ? [filesBeta] : []),
         ...(bound === undefined ? [] : [bindingBeta]),
+        ...(entries.some(changesTools) ? [toolChangesBeta] : []),
       ]),
     },
     body: withBreakpoints(body, shared.cache),
@@ -119,6 +122,13 @@ function containerOf(
   const id = textAt(objectAt(evidence, "container") ?? {}, "id");
   if (id === undefined) return {};
   return { container: isJsonObject(own) ? { ...own, id } : id };
+}
+
+/** The feature by which tools are added and removed behind the messages before. */
+const toolChangesBeta = "inline-tools-2026-09-15";
+
+function changesTools({ role, content }: Entry): boolean {
+  return role === "system" && content.some((block) => block?.["type"] !== "text");
 }
 
 /** Files by their ids were a beta feature, and some servers still want its name. */

@@ -40,7 +40,7 @@ function lastFreshUser(entries: readonly Entry[]): number {
 /** True if each message that follows user input begins with thinking. */
 function beginsWithThinking(entries: readonly Entry[], start: number): boolean {
   return entries.every(({ role, content }, at) => {
-    if (at < start || role === "user") return true;
+    if (at < start || role !== "assistant") return true;
     const before = entries[at - 1]?.content ?? [];
     if (at > start && before.every((block) => block?.["type"] === "tool_result")) return true;
     const first = content.find((block) => block !== undefined && !isMark(block));

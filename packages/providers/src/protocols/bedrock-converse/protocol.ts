@@ -16,5 +16,6 @@ export const bedrockConverseProtocol: Protocol<VendorEvent, BedrockConverseState
   step,
   halt,
   request,
+  appends: () => "instructions",
   settings: bedrockSettings,
 };

@@ -19,7 +19,7 @@ export const protocolId = "bedrock-converse";
 
 /** Builds the request for a transcript. The vendor's own settings go into the body. */
 export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
-  const turns = prepare(modelRequest.transcript, `${protocolId}/${model}`);
+  const turns = prepare(modelRequest, `${protocolId}/${model}`);
   const { fields: own, shared } = applySettings(bedrockSettings, modelRequest, model);
   const { system, toolConfig: _, ...given } = own as Partial<JsonObject>;
   const { messages, settings } = withThinking(messagesOf(turns, model), given as JsonObject, model);

@@ -18,5 +18,6 @@ export const geminiProtocol: Protocol<VendorEvent, GeminiState> = {
   halt,
   request,
   nativeTool,
+  appends: () => "instructions",
   settings: geminiSettings,
 };

@@ -30,5 +30,6 @@ export const openaiResponsesProtocol: Protocol<VendorEvent, ResponsesState> = {
   halt,
   request,
   nativeTool,
+  appends: () => "tools",
   settings: openaiResponsesSettings,
 };
