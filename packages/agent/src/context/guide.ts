@@ -61,7 +61,8 @@ export function guideAfter(guide: Guide, fact: Fact): Guide {
         : { ...guide, output: began?.[1], asked: {} };
     }
     case "item_committed":
-      return { ...guide, last: fact.item.id };
+      // A summary stands where the first item stood that it covers, so it is not the newest.
+      return fact.item.author === "agent" ? guide : { ...guide, last: fact.item.id };
     case "turn_started":
       return withOutput(guide);
     case "guidance_set":
@@ -120,12 +121,15 @@ function readTools(tools: readonly Json[]): readonly ToolDescription[] {
   ) as unknown as readonly ToolDescription[];
 }
 
-/** Adds a stage at the end. One that no item follows yet is replaced. */
+/**
+ * Adds a stage at the end. One that no item follows yet is replaced. The first has no output: that is asked
+ * for behind the items which ask for it.
+ */
 function withStage(guide: Guide, guidance: Guidance): Guide {
   const { stages, last, output } = guide;
-  const first = stages.length === 0;
-  const stage: Stage = { ...guidance, after: first ? undefined : last, output };
+  if (stages.length === 0) return withOutput({ ...guide, stages: [baseOf(guidance)] });
   const isHere = stages.length > 1 && stages.at(-1)?.after === last;
+  const stage: Stage = { ...guidance, after: last, output };
   return { ...guide, stages: [...(isHere ? stages.slice(0, -1) : stages), stage] };
 }
 
@@ -139,7 +143,11 @@ function withOutput(guide: Guide): Guide {
 /** The newest stage becomes the beginning of the next request. */
 function startedAnew(guide: Guide): Guide {
   const newest = guide.stages.at(-1);
-  return newest === undefined ? guide : { ...guide, stages: [{ ...newest, after: undefined }] };
+  return newest === undefined ? guide : withOutput({ ...guide, stages: [baseOf(newest)] });
+}
+
+function baseOf({ instructions, tools }: Guidance): Stage {
+  return { instructions, tools, after: undefined };
 }
 
 function withDropped(guide: Guide, scope: string, through: ItemId | undefined): Guide {

@@ -12,6 +12,8 @@ import type { Guide, Stage } from "./guide.ts";
 export interface RequestTarget {
   /** What may change by updates. Everything else is as it is now, from the request's beginning on. */
   readonly appends: Model["appends"];
+  /** True if the shape of answers is asked for by updates, and not by a field of the vendor. */
+  readonly outputInWords?: boolean | undefined;
   /** Where the reasoning of an item is valid, by the item. Left out: not limited. */
   readonly scope?: string | undefined;
 }
@@ -36,7 +38,7 @@ export type RequestContent = Pick<
  */
 export function requestOf(
   source: RequestSource,
-  { appends, scope }: RequestTarget,
+  { appends, outputInWords = false, scope }: RequestTarget,
 ): RequestContent {
   const { context, session, outputBytes } = source;
   const { guide } = context;
@@ -49,11 +51,9 @@ export function requestOf(
   const base = appends === undefined ? newest : guide.stages[0];
   const instructions = base?.instructions;
   const tools = (appends === "tools" ? base?.tools : newest?.tools) ?? [];
-  const updates = appends === undefined ? [] : updatesOf(guide.stages, transcript, appends);
-  // As a field of the vendor only from the first request on: later ones have it as words.
-  const isFirst =
-    appends === undefined || guide.stages.every(({ output }) => equalJson(output, base?.output));
-  const output = isFirst ? newest?.output : undefined;
+  const updates =
+    appends === undefined ? [] : updatesOf(guide.stages, transcript, { appends, outputInWords });
+  const output = outputInWords ? undefined : newest?.output;
   return {
     transcript: shownItems(transcript, guide, scope),
     ...(instructions === undefined ? {} : { instructions }),
@@ -67,15 +67,22 @@ export function requestOf(
 function updatesOf(
   stages: readonly Stage[],
   transcript: Transcript,
-  appends: "instructions" | "tools",
+  { appends, outputInWords }: Pick<RequestTarget, "appends" | "outputInWords">,
 ): readonly RequestUpdate[] {
   const places = new Set(transcript.map(({ id }) => id));
   return stages.flatMap((stage, at): readonly RequestUpdate[] => {
     const before = stages[at - 1];
     const { after } = stage;
     if (before === undefined || after === undefined || !places.has(after)) return [];
-    const from = appends === "tools" ? before : { ...before, tools: stage.tools };
-    const update = updateOf(from, stage, after);
+    const update = updateOf(
+      {
+        ...before,
+        ...(appends === "tools" ? {} : { tools: stage.tools }),
+        ...(outputInWords === true ? {} : { output: stage.output }),
+      },
+      stage,
+      after,
+    );
     return update === undefined ? [] : [update];
   });
 }

@@ -17,13 +17,14 @@ export async function requestFor(
   options: RequestOptions,
 ): Promise<ModelRequest> {
   const { agent, info, journal, conversationKey: key } = host;
+  const { appends, bindsReasoning = false } = agent.model ?? {};
   const content = requestOf(
     {
       context: journal.context,
       session: readableItems(journal),
       outputBytes: outputBytesOf(agent),
     },
-    { appends: agent.model?.appends },
+    { appends, outputInWords: bindsReasoning && !host.runsOnce },
   );
   const isSingle = host.runsOnce && content.tools === undefined;
   const request: ModelRequest = {

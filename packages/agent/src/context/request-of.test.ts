@@ -1,0 +1,201 @@
+import type { Fact, Item, Json } from "@millrace/core";
+import type { ToolDescription } from "@millrace/core/ports";
+import { emptyState, replay } from "@millrace/core/reading";
+import { numberFacts } from "@millrace/core/store-kit";
+import {
+  inputId,
+  itemId,
+  partId,
+  runIdOf,
+  sessionId,
+  sessionUid,
+  turnId,
+} from "@millrace/core/writing";
+import type { FactBody } from "@millrace/core/writing";
+import { describe, expect, test } from "vitest";
+import { contextOf } from "./context.ts";
+import { requestOf } from "./request-of.ts";
+import type { RequestContent, RequestTarget } from "./request-of.ts";
+
+const weather: ToolDescription = { name: "weather", input: { type: "object" } };
+const search: ToolDescription = { name: "search", input: { type: "object" } };
+const shape: Json = { type: "object" };
+
+const run = (number: number) => runIdOf(inputId(`i${number}`));
+const turn = turnId("t");
+
+function guidance(change: {
+  instructions?: string | null;
+  tools?: readonly ToolDescription[];
+}): FactBody {
+  return { type: "guidance_set", runId: run(1), turnId: turn, guidance: change as never };
+}
+
+function asks(number: number, output?: Json): FactBody[] {
+  const id = inputId(`i${number}`);
+  const parts = [{ kind: "text", id: partId("p1"), text: `Question ${number}` }] as const;
+  const options = output === undefined ? {} : { options: { output } };
+  const item: Item = { id: itemId(`u${number}`), author: "user", parts, stop: "end" };
+  return [
+    { type: "input_accepted", inputId: id, input: { kind: "prompt", parts, ...options } },
+    { type: "run_started", runId: run(number) },
+    { type: "item_committed", item, runId: run(number), inputId: id },
+    { type: "turn_started", runId: run(number), turnId: turn },
+  ];
+}
+
+function answers(number: number): FactBody[] {
+  const item: Item = {
+    id: itemId(`m${number}`),
+    author: "model",
+    model: "claude",
+    parts: [
+      { kind: "reasoning", id: partId("r1"), text: "hm", opaque: { signature: "s" } },
+      { kind: "text", id: partId("p1"), text: `Answer ${number}` },
+    ],
+    stop: "end",
+  };
+  return [
+    { type: "item_committed", item, runId: run(number) },
+    { type: "run_finished", runId: run(number), closes: 1, outcome: "completed" },
+  ];
+}
+
+function requestAfter(
+  bodies: readonly FactBody[],
+  target: RequestTarget = { appends: "tools", outputInWords: true },
+): RequestContent {
+  const empty = emptyState(sessionUid("u"), sessionId("s"));
+  const facts: readonly Fact[] = numberFacts(bodies, empty, 0);
+  const context = contextOf(replay(empty, facts), facts);
+  const session = context.items.toArray();
+  return requestOf({ context, session, outputBytes: () => 1_000 }, target);
+}
+
+const first = [...asks(1), guidance({ instructions: "Help.", tools: [weather] }), ...answers(1)];
+
+describe("what has changed since the first request", () => {
+  test("stands behind the items before it, and the beginning stays", () => {
+    const later = [
+      ...first,
+      ...asks(2),
+      guidance({ instructions: "Help gladly.", tools: [search] }),
+    ];
+
+    const request = requestAfter(later);
+
+    expect(request.instructions).toBe("Help.");
+    expect(request.tools).toEqual([weather]);
+    expect(request.updates).toEqual([
+      {
+        after: "u2",
+        text: "The instructions have changed. From here on these apply:\n\nHelp gladly.",
+        added: [search],
+        removed: ["weather"],
+      },
+    ]);
+  });
+
+  test("stands there in every later request, also when it is taken back", () => {
+    const changed = [...first, ...asks(2), guidance({ instructions: "B" }), ...answers(2)];
+    const back = [...changed, ...asks(3), guidance({ instructions: "Help." })];
+
+    expect(requestAfter(back).updates?.map(({ after }) => after)).toEqual(["u2", "u3"]);
+    expect(requestAfter(back).updates?.[0]).toEqual(requestAfter(changed).updates?.[0]);
+  });
+
+  test("replaces what no reply came after", () => {
+    const twice = [
+      ...first,
+      ...asks(2),
+      guidance({ instructions: "B" }),
+      guidance({ instructions: "C" }),
+    ];
+
+    expect(requestAfter(twice).updates).toHaveLength(1);
+    expect(requestAfter(twice).updates?.[0]?.text).toContain("C");
+  });
+
+  test("is the beginning itself for a model that takes no updates, or none of tools", () => {
+    const later = [...first, ...asks(2), guidance({ instructions: "B", tools: [search] })];
+
+    expect(requestAfter(later, { appends: undefined })).toMatchObject({
+      instructions: "B",
+      tools: [search],
+    });
+    expect(requestAfter(later, { appends: undefined }).updates).toBeUndefined();
+    const words = requestAfter(later, { appends: "instructions" });
+    expect(words).toMatchObject({ instructions: "Help.", tools: [search] });
+    expect(words.updates).toEqual([{ after: "u2", text: expect.stringContaining("B") as string }]);
+  });
+
+  test("is the beginning after a fact that the prefix is broken", () => {
+    const later = [
+      ...first,
+      ...asks(2),
+      guidance({ instructions: "B" }),
+      { type: "prefix_broken", runId: run(2), reason: "tools" } as const,
+    ];
+
+    expect(requestAfter(later).instructions).toBe("B");
+    expect(requestAfter(later).updates).toBeUndefined();
+  });
+});
+
+describe("the shape of an answer", () => {
+  test("is asked for in words where the run begins, and taken back where the next one does", () => {
+    const shaped = [...first, ...asks(2, shape), ...answers(2)];
+
+    const request = requestAfter([...shaped, ...asks(3)]);
+
+    expect(request.output).toBeUndefined();
+    expect(request.updates?.map(({ after, text }) => [after, text?.slice(0, 20)])).toEqual([
+      ["u2", "Your next answer is "],
+      ["u3", "Answers need no JSON"],
+    ]);
+    const again = requestAfter(shaped).updates?.[0];
+    expect(request.updates?.[0]).toEqual(again);
+  });
+
+  test("is a field of the request for other models, and leaves no words behind", () => {
+    const shaped = [...first, ...asks(2, shape)];
+
+    expect(requestAfter(shaped, { appends: "instructions" }).output).toEqual({
+      name: "answer",
+      schema: shape,
+    });
+    expect(requestAfter(shaped, { appends: "instructions" }).updates).toBeUndefined();
+    const after = requestAfter([...shaped, ...answers(2), ...asks(3)], { appends: "instructions" });
+    expect(after.output).toBeUndefined();
+  });
+});
+
+test("reasoning is sent as it came until a fact drops it, and then without its vendor's data", () => {
+  const opaque = (request: RequestContent): readonly unknown[] =>
+    request.transcript.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.kind === "reasoning" ? [part.opaque] : [])),
+    );
+  const two = [...first, ...asks(2), ...answers(2)];
+  const dropped: FactBody = {
+    type: "reasoning_dropped",
+    runId: run(2),
+    through: itemId("m1"),
+    reason: "refused",
+  };
+
+  expect(opaque(requestAfter(two))).toEqual([{ signature: "s" }, { signature: "s" }]);
+  expect(opaque(requestAfter([...two, dropped]))).toEqual([undefined, { signature: "s" }]);
+});
+
+test("a part that is left out is its text in every later request", () => {
+  const left: FactBody = {
+    type: "part_left_out",
+    runId: run(1),
+    itemId: itemId("u1"),
+    partId: partId("p1"),
+    text: "(a picture)",
+  };
+
+  const [item] = requestAfter([...first, left]).transcript;
+  expect(item?.parts).toEqual([{ kind: "text", id: "p1", text: "(a picture)" }]);
+});
