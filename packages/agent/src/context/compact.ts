@@ -1,5 +1,5 @@
 import { itemId, partId } from "@millrace/core/writing";
-import type { CallId, Item, ItemId } from "@millrace/core";
+import type { CallId, Item, ItemId, ToolResultPart } from "@millrace/core";
 import type { ModelRequest, Reply } from "@millrace/core/ports";
 import type { Compaction } from "@millrace/core/reading";
 import { utf8Length } from "../text-bytes.ts";
@@ -14,7 +14,7 @@ export interface CompactionOptions {
   readonly prompt?: ItemId | undefined;
   /** As in `assemble`. */
   readonly session?: readonly Item[] | undefined;
-  readonly outputBytes?: ((tool: string) => number) | undefined;
+  readonly outputBytes?: ((part: ToolResultPart) => number) | undefined;
   /**
    * Roughly the tokens that the request for a summary may have, without room for the reply. What is
    * longer is shortened, so that a context that no longer fits can still be summarised.

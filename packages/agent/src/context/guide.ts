@@ -24,6 +24,8 @@ export interface Stage extends Guidance {
  */
 export interface Guide {
   readonly stages: readonly Stage[];
+  /** The newest item when the first stage was stored. Results up to it are cut as the agent has it now. */
+  readonly since: ItemId | undefined;
   /** The newest item of the session. */
   readonly last: ItemId | undefined;
   /** Reasoning that only its vendor can read is not sent, up to this item; by scope, and `""` for all. */
@@ -37,6 +39,7 @@ export interface Guide {
 
 export const emptyGuide: Guide = {
   stages: [],
+  since: undefined,
   last: undefined,
   dropped: {},
   leftOut: {},
@@ -127,7 +130,7 @@ function readTools(tools: readonly Json[]): readonly ToolDescription[] {
  */
 function withStage(guide: Guide, guidance: Guidance): Guide {
   const { stages, last, output } = guide;
-  if (stages.length === 0) return withOutput({ ...guide, stages: [baseOf(guidance)] });
+  if (stages.length === 0) return withOutput({ ...guide, since: last, stages: [baseOf(guidance)] });
   const isHere = stages.length > 1 && stages.at(-1)?.after === last;
   const stage: Stage = { ...guidance, after: last, output };
   return { ...guide, stages: [...(isHere ? stages.slice(0, -1) : stages), stage] };

@@ -1,11 +1,12 @@
 import { equalJson } from "@millrace/core/json";
-import type { Item, ItemId, Json, Model, Part, Transcript } from "@millrace/core";
+import type { Item, ItemId, Json, Model, Part, ToolResultPart, Transcript } from "@millrace/core";
 import type { RequestUpdate } from "@millrace/core/model";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import { assemble } from "./assemble.ts";
 import { compactionsOf } from "./context.ts";
 import type { Context } from "./context.ts";
 import { leftOutKey } from "./guide.ts";
+import { defaultOutputBytes } from "./outputs.ts";
 import type { Guide, Stage } from "./guide.ts";
 
 /** What of the target a request depends on. */
@@ -45,7 +46,7 @@ export function requestOf(
   const { transcript } = assemble(context.items.toArray(), {
     compactions: compactionsOf(context),
     session,
-    outputBytes,
+    outputBytes: outputLimits(context, outputBytes),
   });
   const newest = guide.stages.at(-1);
   const base = appends === undefined ? newest : guide.stages[0];
@@ -61,6 +62,24 @@ export function requestOf(
     ...(output === undefined ? {} : { output: { name: "answer", schema: output } }),
     ...(updates.length === 0 ? {} : { updates }),
   };
+}
+
+/**
+ * The bytes that a model is given of results without a limit of their own: the usual ones, or those that
+ * the agent has now, if the session was begun by a version which stored no limits.
+ */
+export function outputLimits(
+  { items, guide }: Context,
+  outputBytes: (tool: string) => number,
+): (part: ToolResultPart) => number {
+  const end = items.findLastIndex(({ id }) => id === guide.since);
+  const old = new Set<Part>(
+    items
+      .toArray()
+      .slice(0, end + 1)
+      .flatMap(({ parts }) => parts),
+  );
+  return (part) => (old.has(part) ? outputBytes(part.tool) : defaultOutputBytes);
 }
 
 /** What each stage changes in the one before it. A place that a summary covers is before the first item. */

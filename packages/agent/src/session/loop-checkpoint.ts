@@ -52,9 +52,9 @@ export function encodeLoop(
 }
 
 /** Fields without a value are not in JSON. */
-function guideOf({ last, output, stages, ...rest }: Guide): Guide {
+function guideOf({ since, last, output, stages, ...rest }: Guide): Guide {
   const whole = stages.map(({ after, ...stage }) => ({ ...stage, after }));
-  return { ...rest, last, output, stages: whole };
+  return { ...rest, since, last, output, stages: whole };
 }
 
 /** Reads what `encodeLoop` made, or nothing if it has another form. */

@@ -5,6 +5,7 @@ import type { BodyOf } from "@millrace/core/writing";
 import { planCompaction, summaryRequest, summaryText } from "../context/compact.ts";
 import type { CompactionPlan } from "../context/compact.ts";
 import { compactionsOf } from "../context/context.ts";
+import { outputLimits } from "../context/request-of.ts";
 import { attempt } from "./attempt.ts";
 import { RetryableAttempt, itemFrom } from "./retryable-attempt.ts";
 import type { Epochs, WorkHost } from "./host.ts";
@@ -41,7 +42,7 @@ export async function compactContext(
   const plan = planCompaction(known, compactionsOf(journal.context), context?.keep ?? 8, {
     prompt: journal.runs.get(runId)?.prompt,
     session: readableItems(journal),
-    outputBytes: outputBytesOf(host.agent),
+    outputBytes: outputLimits(journal.context, outputBytesOf(host.agent)),
     limitTokens: context === undefined ? undefined : Math.floor(context.window / 2),
   });
   const nothing = { type: "compaction_finished", runId } as const;

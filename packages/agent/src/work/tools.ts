@@ -1,4 +1,4 @@
-import type { Item } from "@millrace/core";
+import type { Item, ToolResultPart } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
 import { defaultOutputBytes, readOutputName, trimOutputs } from "../context/outputs.ts";
 import { readOutputTool } from "../tool/read-output.ts";
@@ -54,6 +54,7 @@ export function toolsByName(
   if (offered !== undefined) return new Map([...all].filter(([name]) => offered.has(name)));
   if (own.size > 0) return all;
   const session = items();
-  const whole = trimOutputs(session, { session, outputBytes: outputBytesOf(agent) }) === session;
+  const outputBytes = ({ tool }: ToolResultPart): number => outputBytesOf(agent)(tool);
+  const whole = trimOutputs(session, { session, outputBytes }) === session;
   return whole ? own : all;
 }
