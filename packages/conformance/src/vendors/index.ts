@@ -1,4 +1,5 @@
 export { strictAnthropic } from "./anthropic.ts";
+export { strictBedrock } from "./bedrock.ts";
 export type {
   AcceptedRequest,
   CacheBill,
