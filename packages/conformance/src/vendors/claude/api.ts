@@ -1,6 +1,7 @@
 import type { JsonObject } from "@millrace/core";
 import { objectAt, textAt } from "../json.ts";
 import type { Ledger } from "../ledger.ts";
+import { replySize } from "../reply-size.ts";
 import type { AcceptedRequest, ScriptedReply, StrictVendorOptions } from "../vendor.ts";
 import { betas, checkBetas } from "./betas.ts";
 import { checkBinding, signThinking } from "./binding.ts";
@@ -17,7 +18,7 @@ import { checkMarks } from "./marks.ts";
 import { checksPrefix } from "./models.ts";
 import type { Platform } from "./models.ts";
 import { prefixOf } from "./prefix.ts";
-import { outputTokens, replyBlocks, stopReason } from "./reply.ts";
+import { replyBlocks, stopReason } from "./reply.ts";
 import type { ClaudeReply } from "./reply.ts";
 import { checkToolChanges } from "./tool-changes.ts";
 
@@ -65,6 +66,7 @@ export class ClaudeApi {
     const id = String(this.#accepted).padStart(4, "0");
     const scripted = script(acceptedRequest(body, { number: this.#accepted, tools }));
     const wantsSummary = fields["compaction"] !== undefined;
+    const { thinking, written } = replySize(scripted);
     const signature = signThinking(context, { previous, think: scripted.think ?? true });
     return {
       id,
@@ -74,7 +76,7 @@ export class ClaudeApi {
         : replyBlocks(scripted, { id, signature }),
       stop: wantsSummary ? "compaction" : stopReason(scripted),
       charge,
-      outputTokens: outputTokens(scripted),
+      outputTokens: thinking + written,
       transformations: body.betas.has(betas.binding) ? transformations : undefined,
     };
   }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@millrace/core";
-import { objectAt, textAt, tokensOf } from "../json.ts";
+import { objectAt, textAt } from "../json.ts";
 import { refuse } from "../refusal.ts";
+import { thinkingTokens } from "../reply-size.ts";
 import { readSigned, signText } from "../signed-text.ts";
 import type { DroppedThinking } from "../vendor.ts";
 import { betas } from "./betas.ts";
@@ -14,9 +15,6 @@ const secret = "claude thinking";
 
 /** The part of each unit's hash that a signature repeats, to name the first block that differs. */
 const shortLength = 4;
-
-/** A withheld text has a length too. */
-const hiddenTokens = 50;
 
 /** A request, the account that sends it, and what it is bound to. */
 export interface BindingContext {
@@ -54,14 +52,14 @@ export function signThinking(
       compaction: compaction?.id ?? "",
       model: body.model.name,
       account,
-      tokens: think === true ? hiddenTokens : tokensOf(think),
+      tokens: thinkingTokens(think),
     },
     secret,
   );
 }
 
 /** The tokens of a thinking block, whether or not its text is there. */
-export function thinkingTokens(block: JsonObject): number {
+export function signedTokens(block: JsonObject): number {
   return Number(readSigned(signatureOf(block), secret)?.data["tokens"] ?? 0);
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@millrace/core";
 import { canonical, digest, objectAt, textAt, tokensOf } from "../json.ts";
 import { pathOf } from "./betas.ts";
-import { thinkingTokens } from "./binding.ts";
+import { signedTokens } from "./binding.ts";
 import { isCleared, isEffortOnly, isThinking } from "./body.ts";
 import type { ClaudeBody } from "./body.ts";
 import { markOf } from "./marks.ts";
@@ -117,7 +117,7 @@ function positionsOf(body: ClaudeBody, dropped: ReadonlySet<string>): readonly P
     if (isEffortOnly(message)) add({ effort: own["output_config"] ?? null }, role, 0);
     for (const [at, block] of blocks.entries()) {
       if (dropped.has(pathOf(message, at))) continue;
-      add(block, role, isThinking(block) ? thinkingTokens(block) : sizeOf(block));
+      add(block, role, isThinking(block) ? signedTokens(block) : sizeOf(block));
     }
   }
   return fields["cache_control"] === undefined ? positions : withAutomaticMark(body, positions);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@millrace/core";
 import { pieces } from "../sse.ts";
-import { textAt, tokensOf } from "../json.ts";
+import { textAt } from "../json.ts";
 import type { ScriptedReply } from "../vendor.ts";
 import type { ClaudeCharge } from "./cache.ts";
 
@@ -40,13 +40,6 @@ export function stopReason({ stop, calls = [] }: ScriptedReply): string {
   if (stop === "length") return "max_tokens";
   if (stop === "filtered") return "refusal";
   return calls.length > 0 ? "tool_use" : "end_turn";
-}
-
-export function outputTokens({ think, text, calls = [] }: ScriptedReply): number {
-  const thought = think === true ? 50 : tokensOf(think ?? "");
-  return (
-    1 + thought + tokensOf((text ?? "") + calls.map(({ input }) => JSON.stringify(input)).join(""))
-  );
 }
 
 /** The usage of a reply. The tokens of a summary are listed as an iteration only. */
