@@ -9,7 +9,7 @@ import {
 } from "@millrace/conformance/vendors";
 import type {
   AcceptedRequest,
-  ScriptedReply,
+  PlainReply,
   StrictVendor,
   StrictVendorOptions,
 } from "@millrace/conformance/vendors";
@@ -81,7 +81,7 @@ const weather = defineTool({
 });
 
 /** Calls the tool once for each question, then answers. */
-function script({ number, answersCalls }: AcceptedRequest): ScriptedReply {
+function script({ number, answersCalls }: AcceptedRequest): PlainReply {
   if (answersCalls) return { think: `Thought ${number}.`, text: `Four degrees ${number}.` };
   const calls = [{ name: "weather", input: { city: `Oslo ${number}` } }];
   return { think: `Thought ${number}.`, text: "I look.", calls };

@@ -1,6 +1,6 @@
 import { isJsonObject } from "@millrace/core/json";
 import type { Json, JsonObject } from "@millrace/core";
-import type { ScriptedReply, StrictVendor } from "../vendors/index.ts";
+import type { PlainReply, StrictVendor } from "../vendors/index.ts";
 
 /** A weather tool in the fields of the Messages API. */
 export const weather: JsonObject = {
@@ -62,13 +62,13 @@ export class MessagesClient {
   }
 
   /** Sends a user message and appends the reply. */
-  ask(text: string, reply: ScriptedReply = { think: "Hm.", text: "Yes." }): Received {
+  ask(text: string, reply: PlainReply = { think: "Hm.", text: "Yes." }): Received {
     this.append({ role: "user", content: [{ type: "text", text }] });
     return this.continue(reply);
   }
 
   /** Sends the messages and appends the reply. */
-  continue(reply: ScriptedReply = { think: "Hm.", text: "Yes." }): Received {
+  continue(reply: PlainReply = { think: "Hm.", text: "Yes." }): Received {
     const received = this.send(reply);
     if (received.blocks.length > 0) {
       this.append({ role: "assistant", content: [...received.blocks] });
@@ -77,7 +77,7 @@ export class MessagesClient {
   }
 
   /** Sends the messages and changes nothing. */
-  send(reply: ScriptedReply = { text: "Yes." }): Received {
+  send(reply: PlainReply = { text: "Yes." }): Received {
     const body = { ...this.fields, stream: true, messages: [...this.messages] };
     const response = this.vendor.answer(
       {

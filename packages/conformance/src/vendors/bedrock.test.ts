@@ -1,9 +1,10 @@
+import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import { expect, test } from "vitest";
 import { readAwsEvents } from "../testing/aws-messages.ts";
 import { blocksOf, weather } from "../testing/messages-client.ts";
 import { strictBedrock } from "./bedrock.ts";
-import type { ScriptedReply, StrictVendor, StrictVendorOptions } from "./vendor.ts";
+import type { PlainReply, StrictVendor, StrictVendorOptions } from "./vendor.ts";
 
 const controls = "thinking-binding-controls-2026-08-01";
 const opus = "anthropic.claude-opus-5-5";
@@ -20,7 +21,7 @@ interface Received {
 function send(
   vendor: StrictVendor,
   [operation, body, model = opus]: readonly [string, JsonObject, string?],
-  reply: ScriptedReply = { think: "Hm.", text: "Yes." },
+  reply: PlainReply = { think: "Hm.", text: "Yes." },
 ): Received {
   const response = vendor.answer(
     {
@@ -42,15 +43,15 @@ function send(
 const user = (text: string): JsonObject => ({ role: "user", content: [{ text }] });
 
 /** The reply to a first question, as Converse takes it back. */
-function converseTurn(vendor: StrictVendor, body: JsonObject, model?: string): JsonObject {
+function converseTurn(vendor: StrictVendor, body: JsonObject, model = opus): JsonObject {
   const { refused, events } = send(vendor, ["converse-stream", body, model]);
   expect(refused).toBeUndefined();
   const deltas = events.flatMap(([name, { delta }]) =>
     name === "contentBlockDelta" ? [delta as JsonObject] : [],
   );
-  const reasoning = deltas.flatMap(
-    (delta) => (delta["reasoningContent"] as JsonObject | undefined) ?? [],
-  );
+  const reasoning = deltas
+    .map(({ reasoningContent }) => reasoningContent)
+    .filter((content) => isJsonObject(content));
   const join = (from: readonly JsonObject[], key: string): string =>
     from.map((each) => (each[key] as string | undefined) ?? "").join("");
   const reasoningText = { text: join(reasoning, "text"), signature: join(reasoning, "signature") };

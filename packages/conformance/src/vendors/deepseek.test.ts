@@ -1,7 +1,7 @@
 import type { JsonObject } from "@millrace/core";
 import { expect, test } from "vitest";
 import { strictDeepseek } from "./deepseek.ts";
-import type { ScriptedReply, StrictVendor } from "./vendor.ts";
+import type { PlainReply, StrictVendor } from "./vendor.ts";
 
 interface Received {
   readonly refused: string | undefined;
@@ -12,7 +12,7 @@ interface Received {
 function send(
   vendor: StrictVendor,
   body: JsonObject,
-  reply: ScriptedReply = { text: "Yes." },
+  reply: PlainReply = { text: "Yes." },
 ): Received {
   const response = vendor.answer(
     {

@@ -6,12 +6,7 @@ import type { PrefixUse } from "./prefix-cache.ts";
 import { refuse } from "./refusal.ts";
 import { replySize } from "./reply-size.ts";
 import { eventResponse, pieces, plainEvents } from "./sse.ts";
-import type {
-  AcceptedRequest,
-  ScriptedReply,
-  StrictVendor,
-  StrictVendorOptions,
-} from "./vendor.ts";
+import type { AcceptedRequest, PlainReply, StrictVendor, StrictVendorOptions } from "./vendor.ts";
 
 /** How long a prefix is cached. The vendor names hours to days. */
 const ttlMs = 3_600_000;
@@ -120,7 +115,7 @@ interface ReplyFacts {
 }
 
 function chunksOf(
-  scripted: ScriptedReply,
+  scripted: PlainReply,
   { id, model, use, isThinking }: ReplyFacts,
 ): readonly JsonObject[] {
   const { think, text = "", calls = [] } = scripted;
@@ -153,13 +148,13 @@ function chunksOf(
   ];
 }
 
-function finishReason({ stop, calls = [] }: ScriptedReply): string {
+function finishReason({ stop, calls = [] }: PlainReply): string {
   if (stop === "length") return "length";
   if (stop === "filtered") return "content_filter";
   return calls.length > 0 ? "tool_calls" : "stop";
 }
 
-function usageOf(scripted: ScriptedReply, { total, read }: PrefixUse): JsonObject {
+function usageOf(scripted: PlainReply, { total, read }: PrefixUse): JsonObject {
   const { thinking, written } = replySize(scripted);
   return {
     prompt_tokens: total,

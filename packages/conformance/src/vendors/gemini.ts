@@ -9,12 +9,7 @@ import { refuse } from "./refusal.ts";
 import { replySize } from "./reply-size.ts";
 import { signText } from "./signed-text.ts";
 import { eventResponse, pieces, plainEvents } from "./sse.ts";
-import type {
-  AcceptedRequest,
-  ScriptedReply,
-  StrictVendor,
-  StrictVendorOptions,
-} from "./vendor.ts";
+import type { AcceptedRequest, PlainReply, StrictVendor, StrictVendorOptions } from "./vendor.ts";
 
 /** How long a prefix is cached. The vendor names no time. */
 const ttlMs = 3_600_000;
@@ -81,7 +76,7 @@ function promptOf(body: JsonObject): string {
 
 /** The parts of a reply. Its signature is on the first call, or on the last text. */
 function replyParts(
-  { think, text, calls = [] }: ScriptedReply,
+  { think, text, calls = [] }: PlainReply,
   { id, signature }: { readonly id: number; readonly signature: string | undefined },
 ): readonly JsonObject[] {
   const signed = signature === undefined ? {} : { thoughtSignature: signature };
@@ -98,7 +93,7 @@ function replyParts(
 }
 
 interface ReplyFacts {
-  readonly scripted: ScriptedReply;
+  readonly scripted: PlainReply;
   readonly model: string;
   readonly use: PrefixUse;
   readonly id: number;
@@ -125,12 +120,12 @@ function chunksOf(
   }));
 }
 
-function finishReason({ stop }: ScriptedReply): string {
+function finishReason({ stop }: PlainReply): string {
   if (stop === "length") return "MAX_TOKENS";
   return stop === "filtered" ? "SAFETY" : "STOP";
 }
 
-function usageOf(scripted: ScriptedReply, { total, read }: PrefixUse): JsonObject {
+function usageOf(scripted: PlainReply, { total, read }: PrefixUse): JsonObject {
   const { thinking, written } = replySize(scripted);
   return {
     promptTokenCount: total,

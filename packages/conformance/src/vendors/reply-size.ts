@@ -1,5 +1,5 @@
 import { tokensOf } from "./json.ts";
-import type { ScriptedReply } from "./vendor.ts";
+import type { PlainReply } from "./vendor.ts";
 
 /** The tokens of a scripted reply. */
 export interface ReplySize {
@@ -17,7 +17,7 @@ export function thinkingTokens(think: string | true | undefined): number {
 }
 
 /** Counts a reply. Even an empty one has a token for its end. */
-export function replySize({ think, text = "", calls = [] }: ScriptedReply): ReplySize {
+export function replySize({ think, text = "", calls = [] }: PlainReply): ReplySize {
   const inputs = calls.map(({ input }) => JSON.stringify(input)).join("");
   return { thinking: thinkingTokens(think), written: 1 + tokensOf(text + inputs) };
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "@millrace/core";
 import { expect, test } from "vitest";
 import { without } from "./json.ts";
 import { strictResponses } from "./responses.ts";
-import type { AcceptedRequest, ScriptedReply, StrictVendor } from "./vendor.ts";
+import type { AcceptedRequest, PlainReply, StrictVendor } from "./vendor.ts";
 
 interface Received {
   readonly status: number;
@@ -19,7 +19,7 @@ const base = { model: "gpt-5.6-sol", store: false, instructions: "You help.", to
 function send(
   vendor: StrictVendor,
   body: JsonObject,
-  reply: ScriptedReply | ((request: AcceptedRequest) => ScriptedReply) = { text: "Yes." },
+  reply: PlainReply | ((request: AcceptedRequest) => PlainReply) = { text: "Yes." },
 ): Received {
   const response = vendor.answer(
     {

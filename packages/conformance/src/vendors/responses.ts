@@ -17,12 +17,7 @@ import type { PrefixUse } from "./prefix-cache.ts";
 import { refuse } from "./refusal.ts";
 import { replySize, thinkingTokens } from "./reply-size.ts";
 import { eventResponse, namedEvents } from "./sse.ts";
-import type {
-  AcceptedRequest,
-  ScriptedReply,
-  StrictVendor,
-  StrictVendorOptions,
-} from "./vendor.ts";
+import type { AcceptedRequest, PlainReply, StrictVendor, StrictVendorOptions } from "./vendor.ts";
 
 /**
  * OpenAI's Responses API. Encrypted reasoning belongs to an organisation and stands before the item that
@@ -62,7 +57,7 @@ class ResponsesApi {
 
   respond(
     body: ResponsesBody,
-    script: (request: AcceptedRequest) => ScriptedReply,
+    script: (request: AcceptedRequest) => PlainReply,
   ): readonly JsonObject[] {
     checkItems(body);
     const tools = checkTools(body);
@@ -91,10 +86,7 @@ class ResponsesApi {
     return this.#cache.use(`${model} ${key}`, promptOf(body, dropped), { now: this.#now(), ttlMs });
   }
 
-  #items(
-    { think, text, calls = [] }: ScriptedReply,
-    { model }: ResponsesBody,
-  ): readonly JsonObject[] {
+  #items({ think, text, calls = [] }: PlainReply, { model }: ResponsesBody): readonly JsonObject[] {
     const n = this.#accepted;
     const message = {
       id: `msg_${n}`,
@@ -143,7 +135,7 @@ function promptOf({ fields, items }: ResponsesBody, dropped: ReadonlySet<string>
   return [head, ...sent.map((item) => canonical(without(item, "id", "status")))].join("\n");
 }
 
-function usageOf(scripted: ScriptedReply, { total, read }: PrefixUse, write: number): JsonObject {
+function usageOf(scripted: PlainReply, { total, read }: PrefixUse, write: number): JsonObject {
   const { thinking, written } = replySize(scripted);
   return {
     input_tokens: total,

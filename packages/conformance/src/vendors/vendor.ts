@@ -18,17 +18,17 @@ export interface VendorHttpResponse {
 }
 
 /** A reply in no vendor's format. Its parts are sent in the order of these fields. */
-export interface ScriptedReply {
+export interface PlainReply {
   /** Thinking with this text; `true` for thinking whose text the vendor withholds. */
   readonly think?: string | true | undefined;
   readonly text?: string | undefined;
-  readonly calls?: readonly ScriptedCall[] | undefined;
+  readonly calls?: readonly PlainCall[] | undefined;
   /** Why the reply ends early. Default: it ends with its calls, or because it is complete. */
   readonly stop?: "length" | "filtered" | undefined;
 }
 
 /** A call of a tool in a scripted reply. */
-export interface ScriptedCall {
+export interface PlainCall {
   readonly name: string;
   readonly input: JsonObject;
   /** Default: an id that this vendor has not used before. */
@@ -99,7 +99,7 @@ export interface StrictVendor {
    */
   readonly answer: (
     request: VendorHttpRequest,
-    reply: (request: AcceptedRequest) => ScriptedReply,
+    reply: (request: AcceptedRequest) => PlainReply,
   ) => VendorHttpResponse;
   /** The messages of all refusals. */
   readonly refused: readonly string[];

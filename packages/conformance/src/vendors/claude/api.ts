@@ -2,7 +2,7 @@ import type { JsonObject } from "@millrace/core";
 import { objectAt, textAt } from "../json.ts";
 import type { Ledger } from "../ledger.ts";
 import { replySize } from "../reply-size.ts";
-import type { AcceptedRequest, ScriptedReply, StrictVendorOptions } from "../vendor.ts";
+import type { AcceptedRequest, PlainReply, StrictVendorOptions } from "../vendor.ts";
 import { betas, checkBetas } from "./betas.ts";
 import { checkBinding, signThinking } from "./binding.ts";
 import type { BindingContext } from "./binding.ts";
@@ -47,7 +47,7 @@ export class ClaudeApi {
   /** Checks a request, bills it, and makes the reply. Throws the refusal of a request that breaks a rule. */
   respond(
     { fields, model, betas: sent }: ClaudeRequest,
-    script: (request: AcceptedRequest) => ScriptedReply,
+    script: (request: AcceptedRequest) => PlainReply,
   ): ClaudeReply {
     const { account = "account", enforce = true, refuses = [], now } = this.#options;
     checkBetas(sent, this.#platform, refuses);

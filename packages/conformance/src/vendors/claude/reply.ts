@@ -1,7 +1,7 @@
 import type { JsonObject } from "@millrace/core";
 import { pieces } from "../sse.ts";
 import { textAt } from "../json.ts";
-import type { ScriptedReply } from "../vendor.ts";
+import type { PlainReply } from "../vendor.ts";
 import type { ClaudeCharge } from "./cache.ts";
 
 /** A reply of Claude in its own terms, before it is framed. */
@@ -18,7 +18,7 @@ export interface ClaudeReply {
 
 /** The blocks of a scripted reply. `signature` is for its thinking. */
 export function replyBlocks(
-  { think, text, calls = [] }: ScriptedReply,
+  { think, text, calls = [] }: PlainReply,
   { id, signature }: { readonly id: string; readonly signature: string },
 ): readonly JsonObject[] {
   return [
@@ -36,7 +36,7 @@ export function replyBlocks(
 }
 
 /** The vendor's name for how a reply ends. */
-export function stopReason({ stop, calls = [] }: ScriptedReply): string {
+export function stopReason({ stop, calls = [] }: PlainReply): string {
   if (stop === "length") return "max_tokens";
   if (stop === "filtered") return "refusal";
   return calls.length > 0 ? "tool_use" : "end_turn";
