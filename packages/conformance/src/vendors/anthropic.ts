@@ -39,7 +39,7 @@ export function strictAnthropic(options: StrictVendorOptions): StrictVendor {
 }
 
 /** The values of a header, whether they came in one line or in several. */
-export function headerList({ headers }: VendorHttpRequest, name: string): readonly string[] {
+function headerList({ headers }: VendorHttpRequest, name: string): readonly string[] {
   const value = headers[name];
   const lines = typeof value === "string" ? [value] : (value ?? []);
   return lines

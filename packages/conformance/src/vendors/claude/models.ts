@@ -20,7 +20,7 @@ export function claudeModel(name: string): ClaudeModel {
 }
 
 /** The same for all names of a model, so that signatures hold whichever name is used. */
-export function modelKey({ family, version }: ClaudeModel): string {
+function modelKey({ family, version }: ClaudeModel): string {
   return `${family}-${version}`;
 }
 
