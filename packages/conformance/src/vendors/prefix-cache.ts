@@ -33,11 +33,10 @@ export class PrefixCache {
     for (let at = 1; at <= steps; at++) {
       chain = digest(chain + prompt.slice((at - 1) * step * 4, at * step * 4));
       if (at * step < least) continue;
-      const isKnown = (this.#expiry.get(chain) ?? Number.NEGATIVE_INFINITY) > now;
-      // A prefix is only of use together with all shorter ones.
-      if (isKnown && read === kept) read = at * step;
+      const expires = this.#expiry.get(chain) ?? Number.NEGATIVE_INFINITY;
+      if (expires > now) read = at * step;
       kept = at * step;
-      this.#expiry.set(chain, now + ttlMs);
+      this.#expiry.set(chain, Math.max(expires, now + ttlMs));
     }
     return { total: tokensOf(prompt), read, added: kept - read };
   }

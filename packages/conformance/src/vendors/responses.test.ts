@@ -159,6 +159,17 @@ test.for(faults)("%s is refused", ([, input, refused]) => {
   expect(send(vendor, { input: [...input(items)] }).refused).toBe(refused);
 });
 
+test("reasoning before another item of its reply is refused", () => {
+  const vendor = strictResponses({ now: () => 0 });
+  const reply = { think: "Hm.", text: "I look.", calls };
+  const { output: made } = send(vendor, { input: [user("One?")] }, reply);
+  const input = [user("One?"), ...made.filter(({ type }) => type !== "message"), output("call_1")];
+
+  expect(send(vendor, { input }).refused).toBe(
+    "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+  );
+});
+
 test("items without ids need neither the reasoning nor each other's order by id", () => {
   const { vendor, items } = called();
   const plain = items.filter(({ type }) => type !== "reasoning").map((item) => without(item, "id"));

@@ -163,6 +163,22 @@ test("dropped blocks are reported, and so are all behind them", () => {
   expect(client.vendor.refused).toEqual([]);
 });
 
+test("a block behind dropped ones is dropped, though it was made behind them", () => {
+  const client = talked();
+  client.betas = [controls];
+  const block_binding = { prefix_mismatch_behavior: "drop_block" };
+  client.fields = { ...client.fields, thinking: { type: "adaptive", block_binding } };
+  client.edit(2, () => [{ type: "text", text: "Twice?" }]);
+  client.continue();
+  client.append({ role: "user", content: "Five?" });
+  const paths = (client.send().transformations as readonly JsonObject[]).map(({ path }) => path);
+
+  expect(paths).toEqual(["messages.3.content.0", "messages.5.content.0", "messages.7.content.0"]);
+  // It follows the last block that was kept, so that it is valid once the others are removed.
+  client.edit(3, plain).edit(5, plain);
+  expect(client.send().transformations).toEqual([]);
+});
+
 test("an account from before the check reports a change and answers, unless the request asks for the check", () => {
   const client = talked({ enforce: false });
   client.edit(2, () => [{ type: "text", text: "Twice?" }]);

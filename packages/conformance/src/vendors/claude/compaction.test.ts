@@ -52,6 +52,17 @@ test("thinking stays valid through a second summary", () => {
   expect(twice.continue().refused).toBeUndefined();
 });
 
+test("thinking behind a summary is refused behind the messages that the summary covers", () => {
+  const client = talked();
+  const swapped = swap(client, 6, summarise(client, 6));
+  swapped.continue();
+  // Without their own thinking, so that the new block is the first one.
+  for (const at of [1, 3, 5]) client.edit(at, (blocks) => blocks.slice(1));
+  client.append(...swapped.messages.slice(1), { role: "user", content: "Five?" });
+
+  expect(client.send().refused).toMatch(/^messages\.7\.content\.0: .* different conversation/);
+});
+
 const broken: readonly [name: string, swapped: (client: MessagesClient) => MessagesClient][] = [
   [
     "the summary was made with other instructions",
