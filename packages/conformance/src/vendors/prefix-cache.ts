@@ -25,19 +25,19 @@ export class PrefixCache {
     this.#rules = rules;
   }
 
-  /** Reads the longest known prefix of a prompt and keeps all of its prefixes. `scope` names the cache. */
+  /** Reads the longest cached prefix of a prompt and caches all of its prefixes. `scope` names the cache. */
   use(scope: string, prompt: string, { now, ttlMs }: { now: number; ttlMs: number }): PrefixUse {
     const { step, least } = this.#rules;
     const steps = Math.floor(prompt.length / (step * 4));
-    let [chain, read, kept] = [digest(scope), 0, 0];
+    let [chain, read, end] = [digest(scope), 0, 0];
     for (let at = 1; at <= steps; at++) {
       chain = digest(chain + prompt.slice((at - 1) * step * 4, at * step * 4));
       if (at * step < least) continue;
       const expires = this.#expiry.get(chain) ?? Number.NEGATIVE_INFINITY;
       if (expires > now) read = at * step;
-      kept = at * step;
+      end = at * step;
       this.#expiry.set(chain, Math.max(expires, now + ttlMs));
     }
-    return { total: tokensOf(prompt), read, added: kept - read };
+    return { total: tokensOf(prompt), read, added: end - read };
   }
 }

@@ -258,14 +258,14 @@ test("a script reads appended instructions, and the tools that are offered", () 
   const vendor = strictResponses({ now: () => 0 });
   const update = { type: "configuration_update", text: { format: { type: "json_schema" } } };
   const brief = { type: "message", role: "developer", content: "Be brief." };
-  const seen: AcceptedRequest[] = [];
+  const accepted: AcceptedRequest[] = [];
 
   send(vendor, { input: [user("One?"), adding([more]), update, brief] }, (request) => {
-    seen.push(request);
+    accepted.push(request);
     return { text: "{}" };
   });
 
-  expect(seen).toMatchObject([
+  expect(accepted).toMatchObject([
     {
       instructions: "You help.\nBe brief.",
       lastUserText: "One?",

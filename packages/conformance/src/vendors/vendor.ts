@@ -91,7 +91,7 @@ export interface DroppedThinking {
   readonly reason: string;
 }
 
-/** A stand-in for a vendor's API that refuses what the vendor's documentation says it refuses. */
+/** A stand-in for a vendor's API that refuses the requests which the vendor's documentation rules out. */
 export interface StrictVendor {
   /**
    * Refuses the request by the vendor's rules, or streams the reply in the vendor's format, with

@@ -137,7 +137,7 @@ function advice({ betas: sent }: ClaudeBody): string {
   return `${text} That setting requires the \`${betas.binding}\` value in the \`anthropic-beta\` header.`;
 }
 
-/** The sentence that names what changed, if it is known. */
+/** The sentence that names what changed, if it can be found. */
 function changeOf({ prefix }: BindingContext, { units }: ThinkingAt, data: JsonObject): string {
   if (data["system"] !== prefix.system) {
     return " The `system` prompt differs from the one this block was created with.";

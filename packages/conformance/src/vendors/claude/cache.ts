@@ -47,11 +47,11 @@ export class ClaudeCache {
     const positions = positionsOf(body, dropped);
     const hit = this.#longest(positions, now);
     const read = hit === undefined ? 0 : hit.tokens;
-    if (hit !== undefined) this.#keep(hit.hash, this.#entries.get(hit.hash)?.ttl ?? "5m", now);
+    if (hit !== undefined) this.#store(hit.hash, this.#entries.get(hit.hash)?.ttl ?? "5m", now);
     let [write5m, write1h, end] = [0, 0, read];
     for (const { hash, tokens, mark } of positions) {
       if (mark === undefined || tokens < this.#least) continue;
-      this.#keep(hash, mark, now);
+      this.#store(hash, mark, now);
       if (tokens <= end) continue;
       if (mark === "1h") write1h += tokens - end;
       else write5m += tokens - end;
@@ -76,13 +76,13 @@ export class ClaudeCache {
     return found;
   }
 
-  /** A prefix that is read or written again is kept anew, for the longer of the two times. */
-  #keep(hash: string, ttl: CacheTtl, now: number): void {
+  /** Stores a prefix, or renews it for the longer of the two times. */
+  #store(hash: string, ttl: CacheTtl, now: number): void {
     const before = this.#entries.get(hash);
     const isLong =
       ttl === "1h" || (before !== undefined && before.expires > now && before.ttl === "1h");
-    const kept = isLong ? "1h" : "5m";
-    this.#entries.set(hash, { expires: now + ttlMs[kept], ttl: kept });
+    const longer = isLong ? "1h" : "5m";
+    this.#entries.set(hash, { expires: now + ttlMs[longer], ttl: longer });
   }
 }
 

@@ -30,7 +30,7 @@ export function checkTurns(body: ClaudeBody): void {
 /** Each call is answered in the message behind it, before any other content. */
 function checkPairs(messages: readonly ClaudeMessage[]): void {
   const used = new Set<string>();
-  // System messages and the boundary between two messages of one role are no boundary of a turn.
+  // A change of the effort may stand anywhere, also between a call and its result.
   const turns = messages.filter((message) => !isEffortOnly(message));
   let open: readonly string[] = [];
   let caller: ClaudeMessage | undefined;

@@ -89,6 +89,13 @@ const changes: readonly Rule[] = [
     code: "tool_name_conflict",
   },
   {
+    name: "a definition of more than four megabytes",
+    messages: [user("A"), system(definition({ ...another, description: "x".repeat(4_194_304) }))],
+    betas: [betas.byValue],
+    refused: "messages.1: the tools available after this message exceed a limit",
+    code: "available_tools_limit_exceeded",
+  },
+  {
     name: "an unknown field of a definition",
     messages: [user("A"), system(definition({ ...another, colour: "red" }))],
     betas: [betas.byValue],
@@ -133,18 +140,18 @@ test("a script reads the instructions, the last text and the tools that are offe
       ),
     ],
   };
-  const seen: unknown[] = [];
+  const accepted: unknown[] = [];
   const headers = { "anthropic-beta": betas.byReference };
 
   vendor.answer(
     { method: "POST", path: "/v1/messages", headers, body: JSON.stringify(body) },
     (request) => {
-      seen.push(request);
+      accepted.push(request);
       return { text: "Yes." };
     },
   );
 
-  expect(seen).toMatchObject([
+  expect(accepted).toMatchObject([
     {
       number: 1,
       model: "claude-opus-5-5",

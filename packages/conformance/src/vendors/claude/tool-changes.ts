@@ -10,8 +10,8 @@ import { checkTool, toolType } from "./check-request.ts";
 
 const limits = { tools: 10_000, bytes: 4_194_304 };
 
-/** A tool that exists at some position of the conversation. */
-interface KnownTool {
+/** A tool at one position of the conversation. */
+interface ToolState {
   readonly definition: JsonObject;
   readonly isOffered: boolean;
   /** True if a message defined it, and not the body's `tools`. */
@@ -20,24 +20,24 @@ interface KnownTool {
 
 /** Checks all tool changes in order. Returns the names of the tools that are offered at the end. */
 export function checkToolChanges(body: ClaudeBody): readonly string[] {
-  const known = new Map<string, KnownTool>();
+  const states = new Map<string, ToolState>();
   for (const definition of body.tools) {
     const name = textAt(definition, "name") ?? toolType(definition);
     const isOffered = definition["defer_loading"] !== true;
-    known.set(name, { definition, isOffered, isInline: false });
+    states.set(name, { definition, isOffered, isInline: false });
   }
   for (const message of body.messages) {
     for (const [at, block] of message.blocks.entries()) {
       if (typeOf(block) === "tool_addition")
-        addTool(known, block, { body, path: pathOf(message, at) });
+        addTool(states, block, { body, path: pathOf(message, at) });
       if (typeOf(block) === "tool_removal") {
-        const { name, tool } = referenced(known, block, pathOf(message, at));
-        known.set(name, { ...tool, isOffered: false });
+        const { name, tool } = referenced(states, block, pathOf(message, at));
+        states.set(name, { ...tool, isOffered: false });
       }
     }
-    if (message.role === "system") checkLimits(known, pathOf(message));
+    if (message.role === "system") checkLimits(states, pathOf(message));
   }
-  return [...known].filter(([, { isOffered }]) => isOffered).map(([name]) => name);
+  return [...states].filter(([, { isOffered }]) => isOffered).map(([name]) => name);
 }
 
 interface Spot {
@@ -45,11 +45,11 @@ interface Spot {
   readonly path: string;
 }
 
-function addTool(known: Map<string, KnownTool>, block: JsonObject, { body, path }: Spot): void {
+function addTool(states: Map<string, ToolState>, block: JsonObject, { body, path }: Spot): void {
   const given = objectAt(block, "tool");
   if (typeOf(given) !== "tool_definition") {
-    const { name, tool } = referenced(known, block, path);
-    known.set(name, { ...tool, isOffered: true });
+    const { name, tool } = referenced(states, block, path);
+    states.set(name, { ...tool, isOffered: true });
     return;
   }
   if (!body.betas.has(betas.toolsByValue)) {
@@ -61,7 +61,7 @@ function addTool(known: Map<string, KnownTool>, block: JsonObject, { body, path 
   checkFields(given ?? {}, "type definition", place);
   const definition = objectAt(given, "definition") ?? {};
   const name = checkTool(definition, `${place}.definition`);
-  const before = known.get(name)?.definition;
+  const before = states.get(name)?.definition;
   if (before !== undefined && toolType(before) !== toolType(definition)) {
     refuse(
       `${path}.tool_addition.tool.definition: the name '${name}' is already used by a tool of type '${toolType(before)}'`,
@@ -72,25 +72,25 @@ function addTool(known: Map<string, KnownTool>, block: JsonObject, { body, path 
     refuse(`${path}: cache_control goes on the block or in the definition, not both`);
   }
   const isOffered = definition["defer_loading"] !== true;
-  known.set(name, { definition, isOffered, isInline: true });
+  states.set(name, { definition, isOffered, isInline: true });
 }
 
 /** The tool that a change names. */
 function referenced(
-  known: ReadonlyMap<string, KnownTool>,
+  states: ReadonlyMap<string, ToolState>,
   block: JsonObject,
   path: string,
-): { readonly name: string; readonly tool: KnownTool } {
+): { readonly name: string; readonly tool: ToolState } {
   const name = textAt(objectAt(block, "tool"), "name") ?? "";
-  const tool = known.get(name);
+  const tool = states.get(name);
   if (tool !== undefined) return { name, tool };
   return refuse(`${path}: tool_addition/tool_removal references unknown tool '${name}'`, {
     code: "tool_reference_unresolved",
   });
 }
 
-function checkLimits(known: ReadonlyMap<string, KnownTool>, path: string): void {
-  const inline = [...known.values()].filter(({ isInline, isOffered }) => isInline && isOffered);
+function checkLimits(states: ReadonlyMap<string, ToolState>, path: string): void {
+  const inline = [...states.values()].filter(({ isInline, isOffered }) => isInline && isOffered);
   if (inline.length === 0) return;
   const bytes = inline.reduce((sum, { definition }) => sum + canonical(definition).length, 0);
   if (inline.length <= limits.tools && bytes <= limits.bytes) return;
