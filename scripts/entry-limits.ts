@@ -22,6 +22,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/client/react": 5,
   "@millrace/conformance": 28,
   "@millrace/conformance/http": 25,
+  "@millrace/conformance/vendors": 15,
   "@millrace/core": 60,
   "@millrace/core/blobs": 19,
   "@millrace/core/checks": 25,
