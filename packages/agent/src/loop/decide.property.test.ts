@@ -4,7 +4,7 @@ import { runs } from "../../../../tests/kit/runs.ts";
 import { decide } from "./decide.ts";
 
 describe("decide", () => {
-  const count = runs(100_000, 10_000_000);
+  const count = runs(30_000, 10_000_000);
 
   it(
     "gives the same decisions for the same history, changes nothing, and keeps its laws",
