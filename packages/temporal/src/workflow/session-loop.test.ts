@@ -68,7 +68,7 @@ it("settings without an end reach an engine as they are", async () => {
   const model = scriptedModel([[call("look", {})], [say("done")]]);
   const limits = { turns: Infinity, seconds: Infinity, tokens: Infinity, cost: Infinity };
   const retry = { attempts: Infinity, baseMs: 1, capMs: Infinity };
-  const settings = { limits, retry, parallel: Infinity, approvalSeconds: Infinity };
+  const settings = { limits, retry, parallel: Infinity, approvalTimeoutMs: Infinity };
   const session = await DrivenSession.open(defineAgent({ model, tools: [look], ...settings }));
 
   await session.engine.run();
