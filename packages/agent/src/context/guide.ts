@@ -30,6 +30,8 @@ export interface Guide {
   readonly last: ItemId | undefined;
   /** Reasoning that only its vendor can read is not sent, up to this item; by scope, and `""` for all. */
   readonly dropped: Readonly<Record<string, ItemId>>;
+  /** Up to this item a vendor refused them, so that its data in calls is not sent either. */
+  readonly refused: ItemId | undefined;
   /** Texts in the place of parts that are left out, by `item part`. */
   readonly leftOut: Readonly<Record<string, string>>;
   /** The output that the run under way asks for, and those of inputs that wait. */
@@ -42,6 +44,7 @@ export const emptyGuide: Guide = {
   since: undefined,
   last: undefined,
   dropped: {},
+  refused: undefined,
   leftOut: {},
   output: undefined,
   asked: {},
@@ -76,7 +79,10 @@ export function guideAfter(guide: Guide, fact: Fact): Guide {
     case "prefix_broken":
       return startedAnew(guide);
     case "reasoning_dropped":
-      return withDropped(guide, fact.scope ?? "", fact.through);
+      return {
+        ...withDropped(guide, fact.scope ?? "", fact.through),
+        ...(fact.reason === "refused" ? { refused: fact.through } : {}),
+      };
     case "part_left_out": {
       const key = leftOutKey(fact.itemId, fact.partId);
       return { ...guide, leftOut: { ...guide.leftOut, [key]: fact.text } };

@@ -1,5 +1,15 @@
 import { equalJson } from "@millrace/core/json";
-import type { Item, ItemId, Json, Model, Part, ToolResultPart, Transcript } from "@millrace/core";
+import type {
+  Item,
+  ItemId,
+  Json,
+  Model,
+  Part,
+  ReasoningPart,
+  ToolCallPart,
+  ToolResultPart,
+  Transcript,
+} from "@millrace/core";
 import type { RequestUpdate } from "@millrace/core/model";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import { assemble } from "./assemble.ts";
@@ -140,23 +150,36 @@ function outputWords(output: Json | undefined): string {
     : `Your next answer is one JSON value and nothing else, by this JSON Schema:\n${JSON.stringify(output)}`;
 }
 
-/** The items without reasoning that the scope may not get, and with texts for parts that are left out. */
+/** The items without data that the scope may not get, and with texts for parts that are left out. */
 function shownItems(transcript: Transcript, guide: Guide, scope: string | undefined): Transcript {
-  const { dropped, leftOut } = guide;
-  const ends = [dropped[""], scope === undefined ? undefined : dropped[scope]];
-  const through = Math.max(...ends.map((id) => transcript.findLastIndex((item) => item.id === id)));
-  const leavesOut = Object.keys(leftOut).length > 0;
-  if (through < 0 && !leavesOut) return transcript;
+  const { dropped, refused, leftOut } = guide;
+  const placeOf = (id: ItemId | undefined): number =>
+    id === undefined ? -1 : transcript.findLastIndex((item) => item.id === id);
+  const ofScope = scope === undefined ? undefined : dropped[scope];
+  const reasoning = Math.max(placeOf(dropped[""]), placeOf(ofScope));
+  const refusedAt = placeOf(refused);
+  if (reasoning < 0 && Object.keys(leftOut).length === 0) return transcript;
   return transcript.map((item, at) => {
-    const parts = item.parts.map((part) => shownPart(item, part, at <= through, leftOut));
+    const parts = item.parts.map((part): Part => {
+      const text = leftOut[leftOutKey(item.id, part.id)];
+      if (text !== undefined) return { kind: "text", id: part.id, text };
+      if (part.kind === "reasoning" && at <= reasoning) return withoutOpaque(part);
+      return item.author === "model" && at <= refusedAt ? withoutVendorData(part) : part;
+    });
     return parts.every((part, index) => part === item.parts[index]) ? item : { ...item, parts };
   });
 }
 
-function shownPart(item: Item, part: Part, isDropped: boolean, leftOut: Guide["leftOut"]): Part {
-  const text = leftOut[leftOutKey(item.id, part.id)];
-  if (text !== undefined) return { kind: "text", id: part.id, text };
-  if (!isDropped || part.kind !== "reasoning" || part.opaque === undefined) return part;
+function withoutOpaque(part: ReasoningPart | ToolCallPart): Part {
+  if (part.opaque === undefined) return part;
   const { opaque: _, ...rest } = part;
+  return rest;
+}
+
+/** Vendors sign calls and texts too. */
+function withoutVendorData(part: Part): Part {
+  if (part.kind === "tool_call") return withoutOpaque(part);
+  if (part.kind !== "text" || part.metadata === undefined) return part;
+  const { metadata: _, ...rest } = part;
   return rest;
 }

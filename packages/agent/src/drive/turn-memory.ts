@@ -98,7 +98,13 @@ export class TurnMemory {
   /** `jitter` is in [0, 1). */
   setFailed(attempt: RetryableAttempt, jitter: number): void {
     const { cause, usage } = attempt;
-    const failed = { cause: retryHintOf(cause), jitter, used: spentOf(usage), retryAt: undefined };
+    const failed = {
+      cause: retryHintOf(cause),
+      refusesReasoning: cause.code === "reasoning_refused",
+      jitter,
+      used: spentOf(usage),
+      retryAt: undefined,
+    };
     this.#failed = { attempt, failed };
   }
 

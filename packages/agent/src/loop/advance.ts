@@ -76,7 +76,8 @@ type RunFact = Extract<
       | "tool_execution_started"
       | "compaction_started"
       | "compaction_finished"
-      | "usage_reported";
+      | "usage_reported"
+      | "reasoning_dropped";
   }
 >;
 
@@ -84,7 +85,8 @@ function advanceRun(run: RunStanding, fact: RunFact): RunStanding {
   switch (fact.type) {
     case "turn_started": {
       const turn = { turnId: fact.turnId, attempts: 0, reply: undefined, stop: undefined };
-      return { ...run, turns: run.turns + 1, turn: { ...turn, showsStop: false } };
+      const begun = { ...turn, droppedReasoning: false, showsStop: false };
+      return { ...run, turns: run.turns + 1, turn: begun };
     }
     case "turn_finished":
       return inTurn(run, (turn) => ({ ...turn, stop: fact.stop }));
@@ -107,6 +109,13 @@ function advanceRun(run: RunStanding, fact: RunFact): RunStanding {
       return { ...run, compacting: false, compacted: fact.worked ? "worked" : "in_vain" };
     case "usage_reported":
       return report(run, fact);
+    case "reasoning_dropped":
+      // The refused request is no attempt of the retry policy.
+      return inTurn(run, (turn) => ({
+        ...turn,
+        droppedReasoning: true,
+        attempts: Math.max(0, turn.attempts - 1),
+      }));
     default:
       fact satisfies never;
       return run;

@@ -105,6 +105,7 @@ function turnOf(brief: BriefTurn | undefined): TurnStanding | undefined {
   }));
   return {
     attempts: 0,
+    droppedReasoning: false,
     showsStop: false,
     stop: undefined,
     ...brief,

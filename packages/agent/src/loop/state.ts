@@ -89,6 +89,8 @@ export interface TurnStanding {
   readonly turnId: TurnId;
   /** Failed attempts at the reply, counted by their stored usage. */
   readonly attempts: number;
+  /** True if its vendor refused what a model had thought before, which is no longer sent. */
+  readonly droppedReasoning: boolean;
   readonly reply: ReplyStanding | undefined;
   /** True if an item of this turn is aborted, so that the transcript shows the stop. */
   readonly showsStop: boolean;
@@ -162,6 +164,8 @@ export type CallVerdict =
 /** A failed attempt, as far as the decision about a retry depends on it. */
 export interface FailedAttempt {
   readonly cause: RetryHint;
+  /** True if the vendor refused what a model had thought before: another request may do without. */
+  readonly refusesReasoning?: boolean | undefined;
   /** In [0, 1). Drawn once when it failed, so that `decide` stays pure. */
   readonly jitter: number;
   /** Its usage while that is not stored, else `nothingSpent`. */
