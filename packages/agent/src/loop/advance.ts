@@ -43,7 +43,8 @@ export function advance(
     case "run_started": {
       const { runId, time } = fact;
       const begun = standing.queue.find((queued) => runIdOf(queued.inputId) === runId);
-      return { ...standing, run: emptyRun({ runId, startedAt: time, limits: begun?.limits }) };
+      const run = { runId, startedAt: time, limits: begun?.limits };
+      return { ...standing, run: emptyRun(run, standing.contextTokens) };
     }
     case "run_finished": {
       const stopped = fact.outcome === "aborted";
@@ -51,7 +52,8 @@ export function advance(
         ...queued,
         held: queued.held || (stopped && queued.kind !== "prompt"),
       }));
-      return { ...standing, queue, run: undefined };
+      const contextTokens = standing.run?.contextTokens ?? standing.contextTokens;
+      return { ...standing, queue, contextTokens, run: undefined };
     }
     case "item_committed": {
       const { inputId } = fact;

@@ -62,6 +62,8 @@ function askModel(state: LoopState, run: RunStanding, turn: TurnStanding): Actio
   const limit = overspent(state, run);
   if (limit !== undefined) return windDown(state, run, { outcome: "limited", limit });
   if (settings.custom) return { do: "respond", turnId };
+  // Later turns are begun after this was looked at.
+  if (run.turns === 1 && attempts === 0 && isLong(state, run)) return startCompaction(run);
   return { do: "reply", turnId, itemId, attempt: attempts + 1 };
 }
 
@@ -162,10 +164,14 @@ function nextTurn(state: LoopState, run: RunStanding, takes: readonly Queued[]):
   const { turns } = limitsOf(state, run);
   const limit = turns !== undefined && run.turns >= turns ? "turns" : overspent(state, run);
   if (limit !== undefined) return finishRun(run, { outcome: "limited", limit });
-  const above = state.settings.compactAbove;
-  const long = above !== undefined && run.contextTokens > above && run.compacted === "no";
-  if (long && run.compactions < maxCompactions) return startCompaction(run);
+  if (isLong(state, run)) return startCompaction(run);
   return beginTurn(run.runId, run.turns + 1, takes);
+}
+
+/** Whether the context is to be compacted before the next request. */
+function isLong({ settings: { compactAbove } }: LoopState, run: RunStanding): boolean {
+  const isAbove = compactAbove !== undefined && run.contextTokens > compactAbove;
+  return isAbove && run.compacted === "no" && run.compactions < maxCompactions;
 }
 
 /** Undefined if the answer matches the requested schema. Otherwise the check, a correction, or the end. */

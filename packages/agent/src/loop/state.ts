@@ -30,6 +30,8 @@ export interface Standing {
   readonly queue: readonly Queued[];
   /** The names of the tools whose results the session holds, each once. */
   readonly ran: readonly string[];
+  /** The tokens of the session's latest reply and its request: the next run begins with at least as many. */
+  readonly contextTokens: number;
   readonly run: RunStanding | undefined;
 }
 
@@ -177,7 +179,13 @@ export interface FailedAttempt {
 export const nothingSpent: Spent = { tokens: 0, cost: undefined };
 
 /** The standing of a session before its first fact. */
-export const emptyStanding: Standing = { incarnation: 0, queue: [], ran: [], run: undefined };
+export const emptyStanding: Standing = {
+  incarnation: 0,
+  queue: [],
+  ran: [],
+  contextTokens: 0,
+  run: undefined,
+};
 
 /** The state of a driver that has just started. */
 export const doingNothing: Doing = {
@@ -193,14 +201,17 @@ export const doingNothing: Doing = {
   allowance: undefined,
 };
 
-export function emptyRun(run: Pick<RunStanding, "runId" | "startedAt" | "limits">): RunStanding {
+export function emptyRun(
+  run: Pick<RunStanding, "runId" | "startedAt" | "limits">,
+  contextTokens = 0,
+): RunStanding {
   return {
     ...run,
     aborting: false,
     turns: 0,
     used: nothingSpent,
     calls: [],
-    contextTokens: 0,
+    contextTokens,
     compacting: false,
     compactions: 0,
     summaryAttempts: 0,
