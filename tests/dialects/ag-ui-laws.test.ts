@@ -9,7 +9,7 @@ import { toTheLetter, writtenParts } from "./kit/oracle.ts";
 import { watchedSession } from "./kit/sessions.ts";
 import type { WatchedRun, WatchedSession } from "./kit/sessions.ts";
 
-const sessions = runs(300, 20_000, 30);
+const sessions = runs(300, 20_000, 20);
 /** Of these every position of every run is used, by a page that comes there and by one that is cut there. */
 const whole = runs(2, 200);
 const watched: WatchedSession[] = [];

@@ -10,7 +10,7 @@ import type { Way } from "./kit/page.ts";
 import { watchedSession } from "./kit/sessions.ts";
 import type { WatchedRun, WatchedSession } from "./kit/sessions.ts";
 
-const sessions = runs(300, 20_000, 30);
+const sessions = runs(300, 20_000, 20);
 /** Of these every position of every run is used, by pages of all versions. */
 const whole = runs(2, 200);
 const watched: WatchedSession[] = [];

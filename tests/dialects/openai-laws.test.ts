@@ -12,7 +12,7 @@ import type { LiveWay } from "./kit/responses.ts";
 import { watchedSession } from "./kit/sessions.ts";
 import type { WatchedRun, WatchedSession } from "./kit/sessions.ts";
 
-const sessions = runs(300, 20_000, 30);
+const sessions = runs(300, 20_000, 20);
 /** Of these a reader comes at every place of every run. */
 const whole = runs(4, 200);
 const watched: WatchedSession[] = [];

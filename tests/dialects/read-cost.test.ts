@@ -58,7 +58,7 @@ function printTable(
 
 test.each([
   ["at its end", 0, all],
-  ["three turns ago", 3, isChange ? [10, 400] : all],
+  ["three turns ago", 3, isChange ? [10, 100] : all],
 ])(
   "a request reads as many facts of a long session as of a short one, with its checkpoint %s",
   async (place, afterCheckpoint, lengths) => {

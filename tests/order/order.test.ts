@@ -8,8 +8,8 @@ import { byFollow, byHub, WatchingHub } from "./watching-hub.ts";
 
 /** Of 100,000 histories in each night these go by readers as users have them. */
 const readers = {
-  "through the hub": { makeWatch: byHub, count: runs(10_000, 500_000) },
-  "by follow": { makeWatch: byFollow, count: runs(10_000, 500_000) },
+  "through the hub": { makeWatch: byHub, count: runs(10_000, 500_000, 1_500) },
+  "by follow": { makeWatch: byFollow, count: runs(10_000, 500_000, 1_500) },
 };
 const few = runs(5_000, 5_000, 5_000);
 /** A campaign of 10 million is run in parts, each with a `SEED` to begin with and a `COUNT`. */

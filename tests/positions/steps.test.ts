@@ -13,7 +13,7 @@ import { recordAll } from "./record-all.ts";
 import { storeTime, uidOf } from "./record.ts";
 import type { Recording } from "./record.ts";
 
-const sessions = runs(200, 200, 80);
+const sessions = runs(200, 200, 50);
 
 const streams: StepStream[] = [];
 

@@ -46,7 +46,7 @@ function* failuresOf(reply: LogicalReply, seed: number): Generator<string> {
 
 describe("one reply in all dialects", () => {
   test("is read as the same parts, stop and usage from each of them", forever, async () => {
-    const count = runs(30_000, 10_000_000, 250);
+    const count = runs(30_000, 10_000_000, 150);
 
     const failures = await rounds(count, (seed) => failuresOf(replyOf(seed), seed));
 

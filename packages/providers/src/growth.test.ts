@@ -8,7 +8,7 @@ const cases = dialects.flatMap((dialect) =>
   (["text", "arguments"] as const).map((kind: LongKind) => ({ ...dialect, kind })),
 );
 
-const sizes = isChange ? [5_000, 10_000] : [10_000, 40_000, 160_000];
+const sizes = isChange ? [2_000, 4_000] : [10_000, 40_000, 160_000];
 
 describe("one-character deltas", { timeout: 120_000 }, () => {
   test.each(cases)("$kind of $name becomes one delta for each", ({ name, kind, read }) => {

@@ -9,7 +9,7 @@ import type { LoopState } from "../loop/state.ts";
 import { simulateSession } from "../testing/decide-laws.ts";
 import { briefSettings, briefStanding, briefTools } from "./brief-of.ts";
 
-const histories = runs(1_000, 100_000, 250);
+const histories = runs(1_000, 100_000, 150);
 const first = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 
 it("an engine that knows the brief forms begins the same work at the same moments", () => {

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: patience });
 
 /** The longest header value that servers take. */
 const maxCursorLength = 256;
-const times = runs(10_000, 2_000_000);
+const times = runs(10_000, 2_000_000, 5_000);
 
 const cursor: fc.Arbitrary<Cursor> = fc
   .tuple(
