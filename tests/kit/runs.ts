@@ -2,7 +2,8 @@
  * How many runs a property gets, by the tier:
  *
  * - `nightly` with NIGHTLY=1, in `npm run nightly`;
- * - at most `change` with every change: 500 of a unit test, and as many as nightly of another;
+ * - at most `change` with every change: 500 in the projects `unit` and `local`, and as many as nightly in
+ *   others;
  * - `campaign` with CAMPAIGN=1, which is started by hand;
  * - few under mutation testing, which repeats the suite for every mutant.
  */
