@@ -19,3 +19,11 @@ export const isChange: boolean = ["NIGHTLY", "CAMPAIGN", "MUTATION"].every(
 );
 
 const changeSize = process.env["UNIT"] === "1" ? 500 : Infinity;
+
+/**
+ * The seed with which random tests begin: SEED, or the same one with every change, so that a red test is
+ * due to the change. Nightly runs and campaigns draw a new one.
+ */
+export const firstSeed: number = Number(
+  process.env["SEED"] ?? (isChange ? 1 : Date.now() % 1_000_000),
+);
