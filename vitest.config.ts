@@ -28,6 +28,7 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Machines are noisy: what hangs is still found, and what is slow for once does not fail.
     testTimeout: 60_000,
+    setupFiles: ["tests/kit/seed.ts"],
     coverage: { include: ["packages/*/src/**/*.ts"], exclude: ["packages/*/src/testing/**"] },
     projects: [
       {

@@ -2,7 +2,7 @@ import { loadavg } from "node:os";
 import { postgresStore } from "@millrace/stores/postgres";
 import { expect, it } from "vitest";
 import { sharedPostgres } from "../../scripts/services/shared.ts";
-import { runs } from "../kit/runs.ts";
+import { firstSeed as seed, runs } from "../kit/runs.ts";
 import { redisFaults } from "../../packages/stores/src/testing/redis-faults.ts";
 import { Cell } from "./kit/cell.ts";
 import { Random } from "../kit/random.ts";
@@ -11,7 +11,6 @@ import { Random } from "../kit/random.ts";
 const timeoutMs = 1_500;
 /** The time in which every viewer has to converge. */
 const limitMs = 10_000;
-const seed = Number(process.env["SEED"] ?? Date.now() % 2 ** 31);
 const faultCount = Number(process.env["FAULTS"] ?? runs(500, 5_000));
 /** Each with a Redis of its own: what one waits for costs the others nothing. */
 const cellCount = 8;

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bundleNodes } from "../kit/deployment/bundle.ts";
 import type { NodePrograms } from "../kit/deployment/bundle.ts";
-import { runs } from "../kit/runs.ts";
+import { firstSeed, runs } from "../kit/runs.ts";
 import { runCampaign } from "./campaign.ts";
 
-const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const histories = Number(process.env["HISTORIES"] ?? runs(12, 60, 3));
 /** Each takes half of a core. */
 const atOnce = Number(process.env["AT_ONCE"] ?? 3);

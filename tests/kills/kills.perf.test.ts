@@ -11,12 +11,11 @@ import { distribution, percentile } from "../kit/distribution.ts";
 import { inParallel } from "../kit/in-parallel.ts";
 import { retryWhenNoisy } from "../kit/retry-when-noisy.ts";
 import { Random } from "../kit/random.ts";
-import { runs } from "../kit/runs.ts";
+import { firstSeed as seed, runs } from "../kit/runs.ts";
 import { isRunOver } from "../kit/deployment/is-run-over.ts";
 import { until } from "../kit/until.ts";
 import { Killing } from "./killing.ts";
 
-const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const killCount = Number(process.env["KILLS"] ?? runs(30, 300, 6));
 /** Each with servers and three workers of its own. */
 const deploymentCount = 3;

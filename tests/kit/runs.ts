@@ -2,7 +2,8 @@
  * How many runs a property gets, by the tier:
  *
  * - `nightly` with NIGHTLY=1, in `npm run nightly`;
- * - at most `change` with every change: 500 of a unit test, and as many as nightly of another;
+ * - at most `change` with every change: 500 in the projects `unit` and `local`, and as many as nightly in
+ *   others;
  * - `campaign` with CAMPAIGN=1, which is started by hand;
  * - few under mutation testing, which repeats the suite for every mutant.
  */
@@ -18,3 +19,11 @@ export const isChange: boolean = ["NIGHTLY", "CAMPAIGN", "MUTATION"].every(
 );
 
 const changeSize = process.env["UNIT"] === "1" ? 500 : Infinity;
+
+/**
+ * The seed with which random tests begin: SEED, or the same one with every change, so that a red test is
+ * due to the change. Nightly runs and campaigns draw a new one.
+ */
+export const firstSeed: number = Number(
+  process.env["SEED"] ?? (isChange ? 1 : Date.now() % 1_000_000),
+);

@@ -9,7 +9,7 @@ import { isRunOver } from "../kit/deployment/is-run-over.ts";
 import { distribution, percentile } from "../kit/distribution.ts";
 import { inParallel } from "../kit/in-parallel.ts";
 import { Random } from "../kit/random.ts";
-import { runs } from "../kit/runs.ts";
+import { firstSeed as seed, runs } from "../kit/runs.ts";
 import { CommandedSessions } from "./commanded-sessions.ts";
 import type { Effected } from "./commanded-sessions.ts";
 import { sendPrompts } from "./busy-sessions.ts";
@@ -17,7 +17,6 @@ import { outages, passOutage } from "./outages.ts";
 import type { Outage } from "./outages.ts";
 import { until } from "../kit/until.ts";
 
-const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const momentCount = Number(process.env["MOMENTS"] ?? runs(5, 50));
 const only = process.env["OUTAGE"];
 /** Deployments wait most of the time. */

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCampaign } from "../chaos/campaign.ts";
 import { bundleTemporalNodes } from "../kit/deployment/bundle-temporal.ts";
 import type { NodePrograms } from "../kit/deployment/bundle.ts";
-import { runs } from "../kit/runs.ts";
+import { firstSeed, runs } from "../kit/runs.ts";
 
-const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const histories = Number(process.env["HISTORIES"] ?? runs(8, 40));
 /** Each has a Temporal server of its own, and takes a core. */
 const atOnce = Number(process.env["AT_ONCE"] ?? 3);

@@ -6,11 +6,10 @@ import type { DeployedNode } from "../kit/deployment/deployment.ts";
 import { Deployment } from "../kit/deployment/deployment.ts";
 import { modes } from "../kit/deployment/directive.ts";
 import { Random } from "../kit/random.ts";
-import { runs } from "../kit/runs.ts";
+import { firstSeed as seed, runs } from "../kit/runs.ts";
 import { until } from "../kit/until.ts";
 import { PromptedSession } from "./kit/prompted-session.ts";
 
-const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const stopCount = Number(process.env["STOPS"] ?? runs(20, 200, 10));
 const sessionCount = 6;
 /** Stopped at once. Of three workers one goes on. */

@@ -5,7 +5,7 @@ import { isRunOver } from "../kit/deployment/is-run-over.ts";
 import { inParallel } from "../kit/in-parallel.ts";
 import { patience } from "../kit/patience.ts";
 import { Random } from "../kit/random.ts";
-import { runs } from "../kit/runs.ts";
+import { firstSeed as seed, runs } from "../kit/runs.ts";
 import { until } from "../kit/until.ts";
 import { openFaultProxy } from "./kit/fault-proxy.ts";
 import { Fleet } from "./kit/fleet.ts";
@@ -13,7 +13,6 @@ import { HttpViewer } from "./kit/http-viewer.ts";
 import { createSession, prompt } from "./kit/person.ts";
 import { faultsOfPrompt, faultsOfScreen } from "./kit/stored.ts";
 
-const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const goal = runs(300, 50_000, 120);
 const sessions = 6;
 const viewersOfEach = 3;

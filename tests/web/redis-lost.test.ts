@@ -8,14 +8,13 @@ import { distribution } from "../kit/distribution.ts";
 import { inParallel } from "../kit/in-parallel.ts";
 import { patience } from "../kit/patience.ts";
 import { Random } from "../kit/random.ts";
-import { runs } from "../kit/runs.ts";
+import { firstSeed as seed, runs } from "../kit/runs.ts";
 import { until } from "../kit/until.ts";
 import { Fleet } from "./kit/fleet.ts";
 import { HttpViewer } from "./kit/http-viewer.ts";
 import { createSession, prompt } from "./kit/person.ts";
 import { faultsOfPrompt, faultsOfScreen } from "./kit/stored.ts";
 
-const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const faultCount = runs(6, 200);
 const sessions = 4;
 const viewersOfEach = 3;

@@ -1,5 +1,5 @@
 import { Random } from "../../kit/random.ts";
-import { runs } from "../../kit/runs.ts";
+import { firstSeed as seed, runs } from "../../kit/runs.ts";
 
 /** At how many random moments of a reply each fault happens. */
 const momentsOfEach: number = runs(6, 20);
@@ -18,7 +18,6 @@ export interface Moment {
 
 /** The moments of a fault, in groups that happen side by side. The seed repeats them: `SEED=…`. */
 export function groupsOfMoments(fault: string): readonly (readonly Moment[])[] {
-  const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 1e6));
   console.log(`${fault}: SEED=${seed}`);
   const random = new Random(seed);
   const name = fault.replaceAll(/[^a-z0-9]+/gi, "-");

@@ -2,13 +2,12 @@ import { expect, it } from "vitest";
 import { startTemporal } from "../../../scripts/services/temporal.ts";
 import { bundleTemporalNodes } from "../../kit/deployment/bundle-temporal.ts";
 import { distribution } from "../../kit/distribution.ts";
-import { runs } from "../../kit/runs.ts";
+import { firstSeed as seed, runs } from "../../kit/runs.ts";
 import { limitMs, reachPoints } from "./campaign.ts";
 import { sharedPoints } from "./everywhere.ts";
 import { Lane } from "./lane.ts";
 import { points } from "./points.ts";
 
-const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const times = Number(process.env["TIMES"] ?? runs(3, 25));
 /** Deployments wait most of the time. */
 const laneCount = Number(process.env["LANES"] ?? 4);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runs } from "../../../../tests/kit/runs.ts";
+import { firstSeed as first, runs } from "../../../../tests/kit/runs.ts";
 import type { Action } from "../loop/action.ts";
 import { settingsOfBrief, standingOfBrief } from "../loop/brief.ts";
 import { verdictOf } from "../loop/calls.ts";
@@ -10,7 +10,6 @@ import { simulateSession } from "../testing/decide-laws.ts";
 import { briefSettings, briefStanding, briefTools } from "./brief-of.ts";
 
 const histories = runs(1_000, 100_000, 150);
-const first = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 
 it("an engine that knows the brief forms begins the same work at the same moments", () => {
   console.log(`SEED=${first}`);

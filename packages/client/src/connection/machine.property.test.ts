@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { patience } from "../../../../tests/kit/patience.ts";
 import { Random } from "../../../../tests/kit/random.ts";
-import { runs } from "../../../../tests/kit/runs.ts";
+import { firstSeed as seed, runs } from "../../../../tests/kit/runs.ts";
 import type { StreamEndReason } from "@millrace/core/wire";
 import { initialMachine, pauseRangeMs, step } from "./machine.ts";
 import type { Command, ConnectionEvent, Machine } from "./machine.ts";
@@ -9,8 +9,6 @@ import { pauseRange, retryAfterMostMs, states } from "./states.ts";
 import type { StateName, TimerName } from "./states.ts";
 
 vi.setConfig({ testTimeout: patience });
-
-const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 
 const outside = [
   ...(["watch", "watch", "unwatch", "online", "offline", "freeze", "thaw"] as const),

@@ -22,7 +22,7 @@ interface Group {
   readonly over: AbortController;
 }
 
-/** How often open streams are asked about, in seconds, unless it is set. Jittered by ± 12 %. */
+/** How often open streams are asked about, unless it is set. Jittered by ± 12 %. */
 const defaultRecheckMs = 25_000;
 /** For so long a check may fail before its streams end. */
 const failingMs = 5_000;

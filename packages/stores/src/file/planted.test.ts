@@ -10,13 +10,13 @@ import { fileStore } from "./file-store.ts";
 
 const fsync = "never";
 
-/** How a call ended: its error's code, or that it has not ended within a second. */
+/** How a call ended: its error's code, or that it has not ended within 20 seconds. */
 async function endOf(call: Promise<unknown>): Promise<unknown> {
   const ended = call.then(
     () => "answered",
     (error: { readonly code?: unknown }) => error.code,
   );
-  return Promise.race([ended, sleep(1_000, "waits", { ref: false })]);
+  return Promise.race([ended, sleep(20_000, "waits", { ref: false })]);
 }
 
 /** Writes to pipes that a store has opened, so that threads that wait for them end. */

@@ -10,11 +10,10 @@ import { call, say, scriptedModel } from "@millrace/core/testing";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { Random } from "../../../../tests/kit/random.ts";
-import { runs } from "../../../../tests/kit/runs.ts";
+import { firstSeed, runs } from "../../../../tests/kit/runs.ts";
 import { StepEngine } from "../testing/step-engine.ts";
 
 const histories = runs(60, 5_000);
-const firstSeed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 
 /** What tools did, by tool and key. */
 type Effects = Map<string, number>;
