@@ -1,7 +1,8 @@
 import { equalJson, isJsonObject } from "@millrace/core/json";
-import type { Fact, InputId, ItemId, Json, JsonObject } from "@millrace/core";
+import type { Fact, InputId, Item, ItemId, Json, JsonObject, TurnId } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
 import { runIdOf } from "@millrace/core/writing";
+import type { BodyOf } from "@millrace/core/writing";
 
 /** What a model goes by beside the items: the agent's part of a request. */
 export interface Guidance {
@@ -34,6 +35,12 @@ export interface Guide {
   readonly refused: ItemId | undefined;
   /** Texts in the place of parts that are left out, by `item part`. */
   readonly leftOut: Readonly<Record<string, string>>;
+  /** Replies behind which the next request ended, so that a user's turn was put there to go on. */
+  readonly continued: readonly ItemId[];
+  /** The turn of the newest item, if that is a reply which another request could end with. */
+  readonly replied: TurnId | undefined;
+  /** How often requests stopped to begin with what was sent before. */
+  readonly breaks: number;
   /** The output that the run under way asks for, and those of inputs that wait. */
   readonly output: Json | undefined;
   readonly asked: Readonly<Record<InputId, Json>>;
@@ -46,6 +53,9 @@ export const emptyGuide: Guide = {
   dropped: {},
   refused: undefined,
   leftOut: {},
+  continued: [],
+  replied: undefined,
+  breaks: 0,
   output: undefined,
   asked: {},
 };
@@ -67,22 +77,23 @@ export function guideAfter(guide: Guide, fact: Fact): Guide {
         : { ...guide, output: began?.[1], asked: {} };
     }
     case "item_committed":
-      // A summary stands where the first item stood that it covers, so it is not the newest.
-      return fact.item.author === "agent" ? guide : { ...guide, last: fact.item.id };
+      return withItem(guide, fact);
     case "turn_started":
       return withOutput(guide);
     case "guidance_set":
-      return fact.guidance === undefined ? guide : withStage(guide, changed(guide, fact.guidance));
+      return fact.guidance === undefined ? guide : withGuidance(guide, fact.guidance);
     case "compaction_finished":
       // What came before the summary is sent no more, so everything after it is new to the vendor.
-      return fact.summary === undefined ? guide : startedAnew(withDropped(guide, "", guide.last));
+      return fact.summary === undefined
+        ? guide
+        : broken(startedAnew(withDropped(guide, "", guide.last)));
     case "prefix_broken":
-      return startedAnew(guide);
+      return broken(guide);
     case "reasoning_dropped":
-      return {
+      return broken({
         ...withDropped(guide, fact.scope ?? "", fact.through),
         ...(fact.reason === "refused" ? { refused: fact.through } : {}),
-      };
+      });
     case "part_left_out": {
       const key = leftOutKey(fact.itemId, fact.partId);
       return { ...guide, leftOut: { ...guide.leftOut, [key]: fact.text } };
@@ -90,6 +101,28 @@ export function guideAfter(guide: Guide, fact: Fact): Guide {
     default:
       return guide;
   }
+}
+
+/** What the newest item is. A summary stands where the first item stood that it covers, so it is not. */
+function withItem(guide: Guide, { item, turnId }: BodyOf<"item_committed">): Guide {
+  if (item.author === "agent") return guide;
+  const { last, replied, continued } = guide;
+  const isReply = item.author === "model" && turnId !== undefined;
+  const isBehind = isReply && last !== undefined && replied !== undefined && replied !== turnId;
+  return {
+    ...guide,
+    last: item.id,
+    replied: isReply && canEnd(item) ? turnId : undefined,
+    continued: isBehind ? [...continued, last] : continued,
+  };
+}
+
+/**
+ * Whether a request that ends with this reply needs a turn of the user behind it. A turn that a vendor
+ * paused may be sent as it is; its protocol decides.
+ */
+export function canEnd({ author, stop, parts }: Item): boolean {
+  return author === "model" && stop !== "paused" && parts.some(({ kind }) => kind !== "reasoning");
 }
 
 export function leftOutKey(item: ItemId, part: string): string {
@@ -107,6 +140,11 @@ export function guidanceChange(guide: Guide, now: Guidance): JsonObject | undefi
     ...(sameWords ? {} : { instructions: now.instructions ?? null }),
     ...(sameTools ? {} : { tools }),
   };
+}
+
+function withGuidance(guide: Guide, change: JsonObject): Guide {
+  const next = withStage(guide, changed(guide, change));
+  return change["anew"] === true ? startedAnew(next) : next;
 }
 
 function changed(guide: Guide, change: JsonObject): Guidance {
@@ -153,6 +191,10 @@ function withOutput(guide: Guide): Guide {
 function startedAnew(guide: Guide): Guide {
   const newest = guide.stages.at(-1);
   return newest === undefined ? guide : withOutput({ ...guide, stages: [baseOf(newest)] });
+}
+
+function broken(guide: Guide): Guide {
+  return { ...guide, breaks: guide.breaks + 1 };
 }
 
 function baseOf({ instructions, tools }: Guidance): Stage {

@@ -27,6 +27,7 @@ const turn = turnId("t");
 function guidance(change: {
   instructions?: string | null;
   tools?: readonly ToolDescription[];
+  anew?: true;
 }): FactBody {
   return { type: "guidance_set", runId: run(1), turnId: turn, guidance: change as never };
 }
@@ -129,13 +130,8 @@ describe("what has changed since the first request", () => {
     expect(words.updates).toEqual([{ after: "u2", text: expect.stringContaining("B") as string }]);
   });
 
-  test("is the beginning after a fact that the prefix is broken", () => {
-    const later = [
-      ...first,
-      ...asks(2),
-      guidance({ instructions: "B" }),
-      { type: "prefix_broken", runId: run(2), reason: "tools" } as const,
-    ];
+  test("is the beginning if it is to begin anew", () => {
+    const later = [...first, ...asks(2), guidance({ instructions: "B", anew: true })];
 
     expect(requestAfter(later).instructions).toBe("B");
     expect(requestAfter(later).updates).toBeUndefined();
@@ -185,6 +181,48 @@ test("reasoning is sent as it came until a fact drops it, and then without its v
 
   expect(opaque(requestAfter(two))).toEqual([{ signature: "s" }, { signature: "s" }]);
   expect(opaque(requestAfter([...two, dropped]))).toEqual([undefined, { signature: "s" }]);
+});
+
+describe("a reply at the end of a request", () => {
+  const said = (number: number, turnOf: string, stop: "end" | "paused" | "tools"): FactBody => {
+    const parts = [{ kind: "text", id: partId("p1"), text: `Part ${number}` }] as const;
+    const item: Item = { id: itemId(`m${number}`), author: "model", parts, stop };
+    return { type: "item_committed", item, runId: run(1), turnId: turnId(turnOf) };
+  };
+  const texts = (facts: readonly FactBody[]): readonly unknown[] =>
+    requestAfter(facts).transcript.map(({ parts }) => (parts[0] as { text: string }).text);
+  const asked = [guidance({ instructions: "Help.", tools: [] }), ...asks(1)];
+
+  test("has a turn of the user behind it, then and in every later request", () => {
+    const half = [...asked, said(1, "t1", "tools")];
+
+    expect(texts(half)).toEqual(["Question 1", "Part 1", "(continue)"]);
+    expect(texts([...half, said(2, "t2", "end"), ...asks(2)])).toEqual([
+      "Question 1",
+      "Part 1",
+      "(continue)",
+      "Part 2",
+      "Question 2",
+    ]);
+  });
+
+  test("has none if the vendor paused it: its protocol may go on from there", () => {
+    const half = [...asked, said(1, "t1", "paused")];
+
+    expect(texts(half)).toEqual(["Question 1", "Part 1"]);
+    expect(texts([...half, said(2, "t2", "end")])).toEqual([
+      "Question 1",
+      "Part 1",
+      "Part 2",
+      "(continue)",
+    ]);
+  });
+
+  test("has none between two replies of one turn", () => {
+    const two = [...asked, said(1, "t1", "end"), said(2, "t1", "end"), ...asks(2)];
+
+    expect(texts(two)).toEqual(["Question 1", "Part 1", "Part 2", "Question 2"]);
+  });
 });
 
 test("a part that is left out is its text in every later request", () => {

@@ -1,4 +1,6 @@
+import { continuation } from "@millrace/core/model";
 import { equalJson } from "@millrace/core/json";
+import { itemId, partId } from "@millrace/core/writing";
 import type {
   Item,
   ItemId,
@@ -17,6 +19,7 @@ import { compactionsOf } from "./context.ts";
 import type { Context } from "./context.ts";
 import { leftOutKey } from "./guide.ts";
 import { defaultOutputBytes } from "./outputs.ts";
+import { canEnd } from "./guide.ts";
 import type { Guide, Stage } from "./guide.ts";
 
 /** What of the target a request depends on. */
@@ -66,7 +69,7 @@ export function requestOf(
     appends === undefined ? [] : updatesOf(guide.stages, transcript, { appends, outputInWords });
   const output = outputInWords ? undefined : newest?.output;
   return {
-    transcript: shownItems(transcript, guide, scope),
+    transcript: withTurnsToGoOn(shownItems(transcript, guide, scope), guide),
     ...(instructions === undefined ? {} : { instructions }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(output === undefined ? {} : { output: { name: "answer", schema: output } }),
@@ -168,6 +171,25 @@ function shownItems(transcript: Transcript, guide: Guide, scope: string | undefi
     });
     return parts.every((part, index) => part === item.parts[index]) ? item : { ...item, parts };
   });
+}
+
+/**
+ * Every vendor wants a user's turn at the end, so that one is put behind a reply that ended a request. It
+ * stays there: the reply that came then was written behind it.
+ */
+function withTurnsToGoOn(transcript: Transcript, { continued, last }: Guide): Transcript {
+  const ending = transcript.at(-1);
+  const isOpen = ending !== undefined && ending.id === last && canEnd(ending);
+  const places = new Set(isOpen ? [...continued, ending.id] : continued);
+  if (places.size === 0) return transcript;
+  return transcript.flatMap((item): Transcript =>
+    places.has(item.id) ? [item, turnToGoOn(item.id)] : [item],
+  );
+}
+
+function turnToGoOn(after: ItemId): Item {
+  const parts = [{ kind: "text", id: partId("p1"), text: continuation }] as const;
+  return { id: itemId(`${after}_continue`), author: "user", parts, stop: "end" };
 }
 
 function withoutOpaque(part: ReasoningPart | ToolCallPart): Part {

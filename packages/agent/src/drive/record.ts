@@ -50,11 +50,14 @@ export async function record(
       if (action.do === "end_compaction") await actions.host.allowance?.spend(failed.usage);
       return;
     }
+    case "start_compaction":
+      memory.dropOpened(); // the summary takes the lane
+      await append(bodies);
+      return;
     case "ask":
     case "await_client":
     case "finish_turn":
     case "show_stop":
-    case "start_compaction":
       await append(bodies);
       return;
     default:

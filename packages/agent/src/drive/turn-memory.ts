@@ -95,6 +95,10 @@ export class TurnMemory {
     return opened?.itemId === itemId ? opened : undefined;
   }
 
+  dropOpened(): void {
+    this.#opened = undefined;
+  }
+
   /** `jitter` is in [0, 1). */
   setFailed(attempt: RetryableAttempt, jitter: number): void {
     const { cause, usage } = attempt;

@@ -108,7 +108,9 @@ function advanceRun(run: RunStanding, fact: RunFact): RunStanding {
     case "compaction_started":
       return { ...run, compacting: true, compactions: run.compactions + 1, summaryAttempts: 0 };
     case "compaction_finished":
-      return { ...run, compacting: false, compacted: fact.worked ? "worked" : "in_vain" };
+      return fact.worked
+        ? { ...run, compacting: false, compacted: "worked", contextTokens: 0 } // not known until a reply
+        : { ...run, compacting: false, compacted: "in_vain" };
     case "usage_reported":
       return report(run, fact);
     case "reasoning_dropped":
@@ -201,7 +203,7 @@ function storeReply(
   return {
     ...run,
     calls: [...run.calls, ...prints].slice(-remember),
-    contextTokens: tokens,
+    contextTokens: tokens > 0 ? tokens : run.contextTokens, // a reply that was cut reports none
     // Refused as too long right after a compaction: a second compaction would not help.
     compacted: run.compacted !== "no" && isTooLong(cause) ? "in_vain" : "no",
     turn: { ...turn, reply: { itemId: laneItemIdOf(turnId, 0), stop, cause, calls } },

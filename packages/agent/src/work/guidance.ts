@@ -24,11 +24,12 @@ export async function guidanceFacts(
   const now = await guidanceNow(host, asks);
   const change = guidanceChange(guide, now);
   if (change === undefined) return [];
-  const set: FactBody = { type: "guidance_set", runId, turnId, guidance: change };
   const replies = items.findLastIndex(({ author }) => author === "model") >= 0;
   const reason = replies
     ? breakOf(host, guide.stages.length > 0, change["tools"] !== undefined)
     : undefined;
+  const guidance = reason === undefined ? change : { ...change, anew: true };
+  const set: FactBody = { type: "guidance_set", runId, turnId, guidance };
   if (reason === undefined) return [set];
   const { bindsReasoning = false } = host.agent.model ?? {};
   const through = bindsReasoning ? guide.last : undefined;

@@ -2,6 +2,7 @@ import { MillraceError } from "@millrace/core";
 import { noUsage } from "@millrace/core/writing";
 import type { ItemId, RunId, TurnId, Usage } from "@millrace/core";
 import type { Epoch, ModelRequest } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { attempt } from "./attempt.ts";
 import type { Attempted, RequestOptions } from "./attempt.ts";
@@ -11,6 +12,7 @@ import type { Epochs, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
 import type { Ahead, ItemLane } from "./item-lane.ts";
 import { requestFor } from "./request.ts";
+import type { SentPrefix } from "./sent-prefix.ts";
 
 export interface ReplyToGet {
   readonly runId: RunId;
@@ -19,6 +21,8 @@ export interface ReplyToGet {
   readonly signal: AbortSignal;
   /** Stores what the request goes by, if no fact has it yet. */
   readonly guide: () => Promise<void>;
+  readonly sent: SentPrefix;
+  readonly report: (facts: readonly FactBody[]) => Promise<void>;
   /** Called with the names of the tools in the request, before it is sent. */
   readonly offered: (names: readonly string[]) => void;
   /** The lane, if the driver has opened it together with the turn. */
@@ -54,7 +58,7 @@ export async function getReply(
   if (!isLane(lane)) return undefined; // an earlier attempt stored it
   const request = async (options: RequestOptions): Promise<ModelRequest> => {
     await wanted.guide();
-    const made = await requestFor(host, runId, options);
+    const made = await requestFor(host, wanted, options);
     wanted.offered(toolNames(made));
     return made;
   };
@@ -67,6 +71,7 @@ export async function getReply(
   const report = { type: "usage_reported", runId, turnId, epoch: lane.epoch, usage } as const;
   const settlement = { settlement: [report], ahead: signal.aborted ? undefined : ahead };
   await lane.commit(itemFrom(lane, itemId, attempted), settlement);
+  wanted.sent.keep();
   await host.allowance?.spend(usage);
   return undefined;
 }

@@ -1,21 +1,34 @@
 import type { RunId } from "@millrace/core";
 import { partsWithBytes } from "@millrace/core/blobs";
+import type { WithBytes } from "@millrace/core/blobs";
 import type { ModelRequest } from "@millrace/core/ports";
+import type { FactBody } from "@millrace/core/writing";
 import { requestOf } from "../context/request-of.ts";
 import type { TracedRequest } from "../definition/settings.ts";
 import type { RequestOptions } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
+import { lostPartFacts } from "./lost-parts.ts";
+import type { SentPrefix } from "./sent-prefix.ts";
 import { outputBytesOf, readableItems } from "./tools.ts";
 
+export interface RequestPlace {
+  readonly runId: RunId;
+  /** What the driver has sent before in this session. */
+  readonly sent: SentPrefix;
+  readonly report: (facts: readonly FactBody[]) => Promise<void>;
+}
+
 /**
- * Builds the request of a reply by the facts, with the changes of the `beforeReply` hook. Rejects if the
+ * Builds the request of a reply by the facts, with the changes of the `beforeReply` hook. What no longer
+ * is as it was sent before is stored, so that people can see why a vendor's cache is missed. Rejects if the
  * hook throws.
  */
 export async function requestFor(
   host: WorkHost,
-  runId: RunId,
+  place: RequestPlace,
   options: RequestOptions,
 ): Promise<ModelRequest> {
+  const { runId, sent, report } = place;
   const { agent, info, journal, conversationKey: key } = host;
   const { appends, bindsReasoning = false } = agent.model ?? {};
   const content = requestOf(
@@ -34,7 +47,18 @@ export async function requestFor(
     ...options,
   };
   const hooked = (await agent.hooks.beforeReply?.(request, info)) ?? request;
-  const changed = await withBytes(host, hooked);
+  const change = sent.changeIn(hooked, journal.context.guide.breaks);
+  if (change !== undefined) {
+    const reason = `${change} changed before the latest reply`;
+    await report([{ type: "prefix_broken", runId, reason }]);
+  }
+  const { request: changed, missing } = await withBytes(host, hooked);
+  const lost = lostPartFacts(host, runId, missing, changed.transcript);
+  if (lost.length > 0) {
+    await report(lost);
+    return await requestFor(host, place, options);
+  }
+  sent.sends(hooked, journal.context.guide.breaks);
   // A hook may not change the signal, or turn on retries and stall clocks of the provider.
   return { ...changed, ...options };
 }
@@ -47,7 +71,10 @@ const firstPauseMs = 250;
  * The request with the bytes of its blobs, after the hook: it sees what is stored. A part whose blob is
  * gone becomes a text, with a remark. Rejects if the blob store fails again and again.
  */
-async function withBytes(host: WorkHost, request: ModelRequest): Promise<ModelRequest> {
+async function withBytes(
+  host: WorkHost,
+  request: ModelRequest,
+): Promise<Pick<WithBytes, "missing"> & { readonly request: ModelRequest }> {
   for (let tried = 1; ; tried += 1) {
     try {
       const { transcript, missing } = await partsWithBytes(
@@ -65,7 +92,8 @@ async function withBytes(host: WorkHost, request: ModelRequest): Promise<ModelRe
           evidence: { partId: part.id },
         });
       }
-      return transcript === request.transcript ? request : { ...request, transcript };
+      const isSame = transcript === request.transcript;
+      return { request: isSame ? request : { ...request, transcript }, missing };
     } catch (error) {
       if (tried >= tries || request.signal?.aborted === true) throw error;
       await host.clock.sleep(firstPauseMs * 2 ** (tried - 1), request.signal);

@@ -91,6 +91,9 @@ export interface Remark {
   readonly evidence?: Json;
 }
 
+/** The text of a user's turn that is put where a vendor requires one. */
+export const continuation = "(continue)";
+
 /** What changes in the middle of a conversation. What stood before stays as it was. */
 export interface RequestUpdate {
   /** The item behind which it stands. */

@@ -1,4 +1,4 @@
-import { callId, partId, repairTranscript } from "@millrace/core/model";
+import { callId, continuation, partId, repairTranscript } from "@millrace/core/model";
 import type { RequestUpdate } from "@millrace/core/model";
 import type { ModelRequest } from "@millrace/core/ports";
 import { givenOptions } from "./given-options.ts";
@@ -67,9 +67,6 @@ export interface UpdateTurn {
   readonly update: RequestUpdate;
 }
 
-/** The user text to insert where a vendor requires a user turn. */
-export const continuation = "(continue)";
-
 /** What a vendor can do that others can't. */
 export interface Abilities {
   /** Whether the vendor can resume a turn that it paused. If not, a user turn asks for more. */
@@ -131,7 +128,13 @@ function prepared<T extends Turn | UpdateTurn>(
     if (turn.role === "tool" && last?.role === "tool") {
       turns[turns.length - 1] = { role: "tool", answers: [...last.answers, ...turn.answers] };
     } else if (turn.role === "tool" || turn.role === "update") turns.push(turn);
-    else turns.push(...shown.take(), turn.role === "model" ? shown.without(turn) : turn);
+    else {
+      turns.push(...shown.take());
+      // The later one was written behind a turn of the user, as below.
+      const isBehind = last?.role === "model" && last.paused && !goesOn(last.parts);
+      if (turn.role === "model" && isBehind && last === turns.at(-1)) turns.push(userSays(continuation));
+      turns.push(turn.role === "model" ? shown.without(turn) : turn);
+    }
   }
   if (turns[0]?.role !== "user") turns.unshift(userSays(continuation));
   const last = turns.at(-1);

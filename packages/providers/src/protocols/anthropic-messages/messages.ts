@@ -1,6 +1,7 @@
 import type { JsonObject } from "@millrace/core";
 import type { RequestUpdate } from "@millrace/core/model";
-import { continuation, resultText } from "../prepare.ts";
+import { continuation } from "@millrace/core/model";
+import { resultText } from "../prepare.ts";
 import type { Answer, Turn, UpdateTurn } from "../prepare.ts";
 import { modelBlocks } from "./assistant.ts";
 import type { OfferedNames } from "./assistant.ts";
@@ -9,7 +10,7 @@ import { isThinking, merged, withoutLastThinking } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 import { textAt } from "../read.ts";
 import { functionTool } from "./tools.ts";
-import { isBlank, withoutLastSpace } from "./events.ts";
+import { isBlank } from "./events.ts";
 
 /** Converts turns to messages, one for each change of the role. */
 export function entriesOf(
@@ -118,11 +119,9 @@ export function finished(entries: readonly Entry[]): readonly JsonObject[] {
   const resumed = last !== undefined && isResumed(last);
   const whole = merged(floated(merged(sent.map((entry) => ({ ...entry, paused: false })))));
   const user = { role: "user", content: [{ type: "text", text: continuation }] };
-  const messages = whole.map(({ role, content }, at): JsonObject => {
+  const messages = whole.map(({ role, content }): JsonObject => {
     const blocks = content.filter((block) => block !== undefined);
-    const isLast = resumed && at === whole.length - 1;
-    if (role === "system") return { role, content: blocks };
-    return { role, content: isLast ? trimmed(blocks) : resultsFirst(blocks) };
+    return { role, content: role === "system" ? blocks : resultsFirst(blocks) };
   });
   return [
     ...(whole[0]?.role === "user" ? [] : [user]),
@@ -167,10 +166,3 @@ function resultsFirst(blocks: readonly JsonObject[]): readonly JsonObject[] {
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
 
-/** Trims the last text: the vendor refuses trailing white space in the last turn. */
-function trimmed(blocks: readonly JsonObject[]): readonly JsonObject[] {
-  const last = blocks.at(-1);
-  const text = last?.["type"] === "text" ? textAt(last, "text") : undefined;
-  if (last === undefined || text === undefined) return blocks;
-  return [...blocks.slice(0, -1), { ...last, text: withoutLastSpace(text) }];
-}

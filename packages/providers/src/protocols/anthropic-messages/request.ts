@@ -1,5 +1,5 @@
 import { isJsonObject } from "@millrace/core/json";
-import type { Json, JsonObject, Transcript } from "@millrace/core";
+import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
 import { bindingBeta, claudeBinding } from "../claude-binding.ts";
@@ -11,7 +11,7 @@ import { listAt, objectAt, textAt } from "../read.ts";
 import { RequestRefusal } from "../refusal.ts";
 import { applySettings } from "../settings.ts";
 import { withBreakpoints } from "./cache.ts";
-import { isBlank } from "./events.ts";
+import { isBlank, withoutLastSpace } from "./events.ts";
 import { entriesOf, finished, isOwnWork } from "./messages.ts";
 import { defaultMaxTokens } from "./max-tokens.ts";
 import { merged } from "./entry.ts";
@@ -33,7 +33,8 @@ export const protocolId = "anthropic-messages";
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const author = `${protocolId}/${target.model}`;
   const { takesUpdates } = claude(target.model);
-  const turns = (takesUpdates ? prepareWithUpdates : prepare)(modelRequest, author, { goesOn });
+  const conversed = { ...modelRequest, transcript: trimPaused(modelRequest.transcript, author) };
+  const turns = (takesUpdates ? prepareWithUpdates : prepare)(conversed, author, { goesOn });
   const { fields: own, shared } = applySettings(anthropicSettings, modelRequest, target.model);
   const { betas, system, tools: _, tool_choice: choice, ...given } = own as Partial<JsonObject>;
   const native = nativeToolsOf(modelRequest.tools ?? [], { nativeTool }, target.model);
@@ -71,6 +72,20 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
     },
     body: withBreakpoints(body, shared.cache),
   };
+}
+
+/**
+ * Trims the last text of paused turns: the vendor refuses trailing white space in the last turn, and a turn
+ * is sent alike while it is last and afterwards.
+ */
+function trimPaused(transcript: Transcript, author: string): Transcript {
+  if (!transcript.some(({ stop }) => stop === "paused")) return transcript;
+  return transcript.map((item): Item => {
+    const last = item.parts.at(-1);
+    if (item.stop !== "paused" || item.model !== author || last?.kind !== "text") return item;
+    const text = withoutLastSpace(last.text);
+    return { ...item, parts: [...item.parts.slice(0, -1), { ...last, text }] };
+  });
 }
 
 /** True if a paused turn contains unfinished work of the vendor. Text alone can't be resumed. */
