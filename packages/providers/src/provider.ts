@@ -238,6 +238,7 @@ class RetriedRequest<Event, State> {
       clock: this.#clock,
       signal: this.#writer.signal,
       badEvents,
+      onBytes: this.#request.onBytes,
       notify: this.#request.notify === undefined ? undefined : this.#notify,
     });
     return { end, started: reader.started };

@@ -16,7 +16,7 @@ export interface Attempted {
   readonly response?: ModelResponse | undefined;
 }
 
-export type RequestOptions = Pick<ModelRequest, "signal" | "stall" | "retry">;
+export type RequestOptions = Pick<ModelRequest, "signal" | "stall" | "retry" | "onBytes">;
 
 /** How long a model may take to stop after its signal was aborted. Then the attempt ends without it. */
 const graceMs = 2_000;
@@ -58,6 +58,7 @@ export async function attempt(
       signal: stop.signal,
       retry: false, // the loop retries
       stall: false, // watched below
+      onBytes: () => watch?.alive(),
     });
     if (!done.signal.aborted) {
       watch = watchForStall(clock, agent.stall, lane.publish, () => stop.abort());
@@ -70,8 +71,8 @@ export async function attempt(
     const overdue = graceAfterAbort(clock, stop.signal, done.signal);
     const attempted = (await Promise.race([read(), overdue])) ?? aborted(model);
     if (fault !== undefined) return { ...attempted, ending: failedBy(faultCause(fault)) };
-    const stalled = watch?.stalled() === true && attempted.ending.stop === "aborted";
-    return stalled ? { ...attempted, ending: failedBy(stalledCause) } : attempted;
+    const stalled = attempted.ending.stop === "aborted" ? watch?.stalled() : undefined;
+    return stalled ? { ...attempted, ending: failedBy(stalledCauses[stalled]) } : attempted;
   } catch (error) {
     return { ...aborted(model), ending: failedBy(agentCause(error)) };
   } finally {
@@ -119,8 +120,16 @@ function agentCause(error: unknown): Cause {
   return { code: "agent_failed", message };
 }
 
-const stalledCause: Cause = {
-  code: "stalled",
-  message: "nothing came from the model for too long, so the attempt was given up",
-  retryable: true,
+const stalledCauses: Readonly<Record<"silent" | "alive", Cause>> = {
+  silent: {
+    code: "stalled",
+    message: "nothing came from the model for too long, so the attempt was given up",
+    retryable: true,
+  },
+  alive: {
+    code: "stalled",
+    message:
+      "the vendor sent keep-alives and no progress for three times stall.giveUpAfterMs, so the attempt was given up. It is billed, and so would be another: raise stall.giveUpAfterMs if the model thinks for that long",
+    retryable: false,
+  },
 };

@@ -64,6 +64,8 @@ export interface ModelRequest {
    * Left out: the model watches by its own settings.
    */
   readonly stall?: false | undefined;
+  /** Called when bytes of the answer come, also those that make no delta, as keep-alives. */
+  readonly onBytes?: (() => void) | undefined;
   /** The span that the request is part of. A model may make spans below it; ours send it if asked to. */
   readonly trace?: TraceContext | undefined;
   readonly signal?: AbortSignal | undefined;
