@@ -52,6 +52,16 @@ export interface Protocol<Event, State> {
   /** Whether what the model thought is valid only behind what stood before it then. Left out: it is not. */
   readonly bindsReasoning?: (model: string) => boolean;
   /**
+   * True if what only the vendor can read of a reply is valid at one endpoint and for one organization.
+   * Left out: the vendor reads it wherever it comes from, or leaves it out itself.
+   */
+  readonly scopesReasoning?: boolean;
+  /**
+   * The feature for which the vendor refused a request, if a request can do without it. It is asked again at
+   * once, and `RequestTarget.off` has the feature from then on.
+   */
+  readonly refusedFeature?: (cause: Cause) => string | undefined;
+  /**
    * The vendor's own tool of a kind, or undefined if this model is offered it as an ordinary function.
    * Left out: the vendor has no such tools.
    */
@@ -149,6 +159,8 @@ export interface Halt {
 export interface RequestTarget {
   /** The vendor's name of the model. */
   readonly model: string;
+  /** Features that this vendor has refused before. */
+  readonly off?: ReadonlySet<string> | undefined;
 }
 
 /** A request in the vendor's form. The provider adds the endpoint and the key. */

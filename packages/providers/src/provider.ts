@@ -40,6 +40,7 @@ import { converse } from "./transport/converse.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
+import { Learned } from "./learned.ts";
 import { fetchSend } from "./transport/fetch.ts";
 import type { Network } from "./transport/network.ts";
 import { headerFault } from "./transport/headers.ts";
@@ -126,6 +127,7 @@ export function createModel<Event, State>(
   const { protocol } = parts;
   const id = `${protocol.id}/${model}`;
   const appends = protocol.appends?.(model);
+  const learned = new Learned(parts.endpoint.baseUrl);
   return {
     id,
     ...(appends === undefined ? {} : { appends }),
@@ -135,7 +137,8 @@ export function createModel<Event, State>(
         model: id,
         signal: request.signal,
         limits: options.limits,
-        produce: (writer) => new RetriedRequest(parts, model, options, request, writer).run(),
+        produce: (writer) =>
+          new RetriedRequest(parts, model, options, request, writer, learned).run(),
       }),
   };
 }
@@ -151,6 +154,7 @@ class RetriedRequest<Event, State> {
   readonly #names: WireNames;
   readonly #writer: ReplyWriter;
   readonly #clock: Clock;
+  readonly #learned: Learned;
 
   constructor(
     parts: ProviderParts<Event, State>,
@@ -158,6 +162,7 @@ class RetriedRequest<Event, State> {
     options: ProviderOptions,
     request: ModelRequest,
     writer: ReplyWriter,
+    learned: Learned,
   ) {
     this.#parts = parts;
     this.#model = model;
@@ -166,6 +171,7 @@ class RetriedRequest<Event, State> {
     this.#names = wireNamesOf(request, this.#native);
     this.#request = request;
     this.#writer = writer;
+    this.#learned = learned;
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -180,7 +186,7 @@ class RetriedRequest<Event, State> {
     if (plain !== undefined) return { stop: "failed", cause: failure("bad_request", plain) };
     const once = retry === false || this.#request.retry === false;
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
-    const exchange = this.#exchange();
+    let exchange = this.#exchange();
     if ("code" in exchange) return { stop: "failed", cause: exchange };
     if (!isHttpAddress(exchange.url)) {
       return { stop: "failed", cause: addressFailure(exchange, this.#parts.endpoint) };
@@ -195,17 +201,41 @@ class RetriedRequest<Event, State> {
         spent = spent === undefined ? used : addUsage(spent, used);
       }
       const usage = spent;
+      if (!started && this.#goesWithout(end.cause)) {
+        const again = this.#exchange();
+        if ("code" in again) return { stop: "failed", cause: again, usage };
+        exchange = again;
+        attempt -= 1; // the same request, by other means
+        continue;
+      }
       // After the first delta a second try would be visible, and only the loop may start one.
       const canRepeat = !started && end.cause !== undefined && !this.#writer.signal.aborted;
       const delay = canRepeat
         ? retryDelay(policy, { attempt, cause: end.cause }, random())
         : undefined;
       if (end.stop === "length") this.#notify(cutRemark(exchange));
-      if (delay === undefined || end.cause === undefined) return { ...end, usage };
+      if (delay === undefined || end.cause === undefined) {
+        const response =
+          this.#parts.protocol.scopesReasoning === true
+            ? this.#learned.scoped(end.response)
+            : end.response;
+        return { ...end, usage, response };
+      }
       this.#notify({ type: "retry_scheduled", cause: end.cause, delayMs: Math.round(delay) });
       await this.#clock.sleep(delay, this.#writer.signal);
       if (this.#writer.signal.aborted) return { stop: "aborted", cause: abortedCause, usage };
     }
+  }
+
+  /** Whether the vendor refused a feature that the request can do without, and that was not refused before. */
+  #goesWithout(cause: Cause | undefined): boolean {
+    const feature = cause && this.#parts.protocol.refusedFeature?.(cause);
+    const { off } = this.#learned;
+    if (cause === undefined || feature === undefined || off.has(feature)) return false;
+    off.add(feature);
+    const message = `the vendor refuses ${feature}, so requests do without it from now on: ${cause.message}`;
+    this.#notify({ type: "remark", code: "beta_refused", message });
+    return true;
   }
 
   async #attempt(exchange: Exchange): Promise<{ end: ReplyEnd; started: boolean }> {
@@ -249,7 +279,12 @@ class RetriedRequest<Event, State> {
     const { endpoint, framing } = this.#parts;
     const { settings, headers, traceHeaders = false } = this.#options;
     const given = { ...this.#request, settings: { ...settings, ...asked(this.#request) } };
-    const { transcript, left } = withoutRefused(given.transcript, this.#parts.protocol.id);
+    const { protocol } = this.#parts;
+    const own =
+      protocol.scopesReasoning === true
+        ? this.#learned.withoutForeign(given.transcript, `${protocol.id}/${this.#model}`)
+        : given.transcript;
+    const { transcript, left } = withoutRefused(own, protocol.id);
     const request = withWireNames({ ...given, transcript }, this.#names);
     const wire = this.#wireRequest(request);
     if ("code" in wire) return wire;
@@ -271,7 +306,8 @@ class RetriedRequest<Event, State> {
 
   #wireRequest(request: ModelRequest): WireRequest | Cause {
     try {
-      return this.#parts.protocol.request(request, { model: this.#model });
+      const { off } = this.#learned;
+      return this.#parts.protocol.request(request, { model: this.#model, off });
     } catch (error) {
       if (error instanceof RequestRefusal)
         return refusalCause(error, request.transcript, this.#names);

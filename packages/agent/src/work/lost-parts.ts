@@ -19,7 +19,9 @@ export function lostPartFacts(
       const text = filled
         .find(({ id }) => id === item.id)
         ?.parts.find(({ id, kind }) => id === part.id && kind === "text");
-      return text?.kind === "text" ? [{ at, itemId: item.id, partId: part.id, text: text.text }] : [];
+      return text?.kind === "text"
+        ? [{ at, itemId: item.id, partId: part.id, text: text.text }]
+        : [];
     }),
   );
   const first = lost[0];

@@ -78,7 +78,7 @@ export type ModelNotice = Stalled | RetryScheduled | Remark;
 
 /**
  * What a reply lacks: an unknown event, a call without a name, the rest of a reply that reached its limit;
- * or its request: a part that the vendor refused before.
+ * or its request: a part or a feature that the vendor refused before.
  */
 export interface Remark {
   readonly type: "remark";
@@ -88,7 +88,8 @@ export interface Remark {
     | "lossy_text"
     | "nameless_call"
     | "cut_at_limit"
-    | "left_out";
+    | "left_out"
+    | "beta_refused";
   readonly message: string;
   readonly evidence?: Json;
 }

@@ -132,7 +132,8 @@ function prepared<T extends Turn | UpdateTurn>(
       turns.push(...shown.take());
       // The later one was written behind a turn of the user, as below.
       const isBehind = last?.role === "model" && last.paused && !goesOn(last.parts);
-      if (turn.role === "model" && isBehind && last === turns.at(-1)) turns.push(userSays(continuation));
+      if (turn.role === "model" && isBehind && last === turns.at(-1))
+        turns.push(userSays(continuation));
       turns.push(turn.role === "model" ? shown.without(turn) : turn);
     }
   }

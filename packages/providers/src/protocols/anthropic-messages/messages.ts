@@ -165,4 +165,3 @@ function resultsFirst(blocks: readonly JsonObject[]): readonly JsonObject[] {
   const isResult = (block: JsonObject): boolean => block["type"] === "tool_result";
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
-

@@ -1,4 +1,4 @@
-import type { Item, JsonObject, Part } from "@millrace/core";
+import type { Json, Item, JsonObject, Part } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import {
   answers,
@@ -152,8 +152,8 @@ describe("tools of the vendor", () => {
       const before = messagesOf([user("Search."), paused]);
       const after = messagesOf([user("Search."), paused, says("It rains."), user("Thanks.")]);
 
-      const blocks = (messages: readonly JsonObject[]): readonly unknown[] =>
-        messages.flatMap(({ role, content }) =>
+      const blocks = (messages: Json): readonly unknown[] =>
+        (messages as readonly JsonObject[]).flatMap(({ role, content }) =>
           (content as readonly JsonObject[]).map((block) => [role, block]),
         );
       expect(blocks(after).slice(0, blocks(before).length)).toEqual(blocks(before));

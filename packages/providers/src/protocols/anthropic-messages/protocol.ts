@@ -1,6 +1,7 @@
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
 import { halt } from "./halt.ts";
+import { refusedFeature } from "./features.ts";
 import { protocolId, request } from "./request.ts";
 import { claude } from "./models.ts";
 import { nativeTool } from "./native-tool.ts";
@@ -19,6 +20,7 @@ export const anthropicMessagesProtocol: Protocol<VendorEvent, AnthropicMessagesS
   halt,
   request,
   appends: (model) => (claude(model).takesUpdates ? "tools" : "instructions"),
+  refusedFeature,
   bindsReasoning: (model) => claude(model).bindsThinking,
   nativeTool,
   settings: anthropicSettings,

@@ -22,6 +22,7 @@ import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
 import { anthropicSettings } from "./settings.ts";
 import { withThinking } from "./thinking.ts";
+import { features, withPlainTools } from "./features.ts";
 import { declaredNames, formerTools, toolsOf } from "./tools.ts";
 
 export const protocolId = "anthropic-messages";
@@ -32,21 +33,30 @@ export const protocolId = "anthropic-messages";
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const author = `${protocolId}/${target.model}`;
-  const { takesUpdates } = claude(target.model);
-  const conversed = { ...modelRequest, transcript: trimPaused(modelRequest.transcript, author) };
+  const { off } = target;
+  const takesUpdates = claude(target.model).takesUpdates && off?.has(features.system) !== true;
+  const isPlain = takesUpdates && off?.has(features.tools) === true;
+  const given = isPlain || !takesUpdates ? withPlainTools(modelRequest) : modelRequest;
+  const conversed = { ...given, transcript: trimPaused(modelRequest.transcript, author) };
   const turns = (takesUpdates ? prepareWithUpdates : prepare)(conversed, author, { goesOn });
   const { fields: own, shared } = applySettings(anthropicSettings, modelRequest, target.model);
-  const { betas, system, tools: _, tool_choice: choice, ...given } = own as Partial<JsonObject>;
-  const native = nativeToolsOf(modelRequest.tools ?? [], { nativeTool }, target.model);
-  const declared = toolsOf(modelRequest.tools ?? [], own, native);
+  const {
+    betas,
+    system,
+    tools: _,
+    tool_choice: choice,
+    ...fieldsGiven
+  } = own as Partial<JsonObject>;
+  const native = nativeToolsOf(given.tools ?? [], { nativeTool }, target.model);
+  const declared = toolsOf(given.tools ?? [], own, native);
   const former = declared.length === 0 ? formerTools(turns) : [];
   // Merged again, because a dropped block may have separated two messages of one role.
   const pairs = merged(paired(entriesOf(turns, byCallName(native)), declaredNames(declared)));
-  const { entries, settings } = withThinking(pairs, given as JsonObject, target.model);
+  const { entries, settings } = withThinking(pairs, fieldsGiven as JsonObject, target.model);
   const { instructions = "", fields } = askFor(modelRequest, (output) =>
     outputFields(output, settings, target.model),
   );
-  const bound = claudeBinding(settings, target.model);
+  const bound = claudeBinding(settings, target);
   const body: JsonObject = {
     max_tokens: defaultMaxTokens(settings, target.model),
     ...settings,

@@ -1,5 +1,7 @@
 import type { VendorEvent } from "../../framing/framing.ts";
 import type { Protocol } from "../../protocol.ts";
+import { claude } from "../anthropic-messages/models.ts";
+import { bindingFeature } from "../claude-binding.ts";
 import { halt } from "./halt.ts";
 import { protocolId, request } from "./request.ts";
 import { bedrockSettings } from "./settings.ts";
@@ -17,5 +19,11 @@ export const bedrockConverseProtocol: Protocol<VendorEvent, BedrockConverseState
   halt,
   request,
   appends: () => "instructions",
+  bindsReasoning: (model) => claude(model).bindsThinking,
+  refusedFeature: ({ code, message }) =>
+    code === "bad_request" &&
+    /block_binding|thinking-binding-controls|invalid beta flag/i.test(message)
+      ? bindingFeature
+      : undefined,
   settings: bedrockSettings,
 };

@@ -18,7 +18,8 @@ import { toolFields } from "./tools.ts";
 export const protocolId = "bedrock-converse";
 
 /** Builds the request for a transcript. The vendor's own settings go into the body. */
-export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
+export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
+  const { model } = target;
   const turns = prepare(modelRequest, `${protocolId}/${model}`);
   const { fields: own, shared } = applySettings(bedrockSettings, modelRequest, model);
   const { system, toolConfig: _, ...given } = own as Partial<JsonObject>;
@@ -30,7 +31,7 @@ export function request(modelRequest: ModelRequest, { model }: RequestTarget): W
   const said = [...textBlocks(instructions), ...more];
   const body: JsonObject = {
     ...settings,
-    ...bindingFields(settings, model),
+    ...bindingFields(settings, target),
     ...fields,
     ...(said.length === 0 ? {} : { system: said }),
     ...toolFields(modelRequest.tools ?? [], own, turns),
@@ -43,9 +44,9 @@ export function request(modelRequest: ModelRequest, { model }: RequestTarget): W
 }
 
 /** As in Claude's own API: thinking that is bound to another beginning is left out, and nothing refused. */
-function bindingFields(settings: JsonObject, model: string): JsonObject {
+function bindingFields(settings: JsonObject, target: RequestTarget): JsonObject {
   const given = objectAt(settings, "additionalModelRequestFields");
-  const bound = claudeBinding(given ?? {}, model);
+  const bound = claudeBinding(given ?? {}, target);
   if (bound === undefined) return {};
   const names = listAt(given ?? {}, "anthropic_beta").filter((name) => name !== bindingBeta);
   return {
