@@ -1,17 +1,23 @@
 import { noUsage } from "@millrace/core/writing";
-import type { ItemId, RunId, TurnId } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { ItemId, Model, RunId, TurnId, Usage } from "@millrace/core";
+import type { Epoch, ModelRequest } from "@millrace/core/ports";
 import type { BodyOf } from "@millrace/core/writing";
-import { planCompaction, summaryRequest, summaryText } from "../context/compact.ts";
+import {
+  planCompaction,
+  summaryQuestion,
+  summaryRequest,
+  summaryText,
+} from "../context/compact.ts";
 import type { CompactionPlan } from "../context/compact.ts";
 import { compactionsOf } from "../context/context.ts";
 import { outputLimits } from "../context/request-of.ts";
+import { isTooLong } from "../loop/limits.ts";
 import { attempt } from "./attempt.ts";
 import { RetryableAttempt, itemFrom } from "./retryable-attempt.ts";
-import type { Epochs, WorkHost } from "./host.ts";
+import type { Epochs, Journal, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
 import { dropIfFenced, hasFailed } from "./reply.ts";
-import { traceOf } from "./request.ts";
+import { contentOf, traceOf, withBytes } from "./request.ts";
 import { outputBytesOf, readableItems } from "./tools.ts";
 
 export interface CompactionToDo {
@@ -44,6 +50,7 @@ export async function compactContext(
     session: readableItems(journal),
     outputBytes: outputLimits(journal.context, outputBytesOf(host.agent)),
     limitTokens: context === undefined ? undefined : Math.floor(context.window / 2),
+    leastTokens: leastOf(host),
   });
   const nothing = { type: "compaction_finished", runId } as const;
   if (plan === undefined) return [nothing];
@@ -51,7 +58,7 @@ export async function compactContext(
   if (summarised instanceof RetryableAttempt) return summarised;
   const { first, last } = plan;
   return summarised.written
-    ? [{ ...nothing, summary: { itemId, first, last } }]
+    ? [...summarised.used, { ...nothing, summary: { itemId, first, last } }]
     : [...summarised.used, nothing];
 }
 
@@ -62,31 +69,84 @@ interface Summarised {
   readonly used: readonly BodyOf<"usage_reported">[];
 }
 
+/**
+ * Asks for the summary behind the session's own request, which the vendor has in its cache. Where that is not
+ * possible, or the reply is no summary, by the record of the range: a shorter request that belongs to no
+ * vendor.
+ */
 async function summarise(
   host: WorkHost,
   epochs: Epochs,
   todo: CompactionToDo,
   plan: CompactionPlan,
 ): Promise<Summarised | RetryableAttempt> {
-  const { runId, turnId, itemId, signal } = todo;
-  const model = host.agent.context?.model ?? host.agent.model;
+  const { model = host.agent.model, instructions } = host.agent.context ?? {};
   if (model === undefined) return { written: false, used: [] };
+  const byRecord = summaryRequest(plan, { instructions });
+  const asked = { host, epochs, todo, model };
+  if (!mayAskInPlace(host)) return await ask(asked, async () => byRecord);
+  const inPlace = await ask(asked, async (signal) => {
+    const content = contentOf(host);
+    const transcript = [...content.transcript, summaryQuestion({ instructions })];
+    const { request } = await withBytes(host, { ...content, transcript, signal });
+    return { ...request, conversation: { key: host.conversationKey } };
+  });
+  const isFailed = inPlace instanceof RetryableAttempt;
+  if (isFailed ? inPlace.cause.retryable === true : inPlace.written) return inPlace;
+  if (todo.signal.aborted) return inPlace;
+  if (isFailed) await inPlace.drop();
+  const used = isFailed ? [reportOf(todo, inPlace)] : inPlace.used;
+  const second = await ask(asked, async () => byRecord);
+  return second instanceof RetryableAttempt
+    ? second
+    : { ...second, used: [...used, ...second.used] };
+}
+
+/** Not by another model, behind a hook that changes requests, or when the request is too long as it is. */
+function mayAskInPlace({ agent: { context, hooks }, journal }: WorkHost): boolean {
+  return context?.model === undefined && hooks.beforeReply === undefined && !isOverdue(journal);
+}
+
+/** What a further summary must cover: else a context that stays long would be summarised before every run. */
+function leastOf({ agent: { context }, journal }: WorkHost): number | undefined {
+  const isFirst = journal.context.summaries.size === 0;
+  return context === undefined || isFirst || isOverdue(journal) ? undefined : context.window / 10;
+}
+
+/** Whether the vendor has refused the request as too long. */
+function isOverdue({ standing }: Journal): boolean {
+  return isTooLong(standing.run?.turn?.reply?.cause);
+}
+
+interface Asked {
+  readonly host: WorkHost;
+  readonly epochs: Epochs;
+  readonly todo: CompactionToDo;
+  readonly model: Model;
+}
+
+async function ask(
+  { host, epochs, todo, model }: Asked,
+  request: (signal: AbortSignal | undefined) => Promise<ModelRequest>,
+): Promise<Summarised | RetryableAttempt> {
+  const { runId, turnId, itemId, signal } = todo;
   const place = { runId, turnId, itemId, lane: 0, epoch: epochs.next() };
   const lane = await openItemLane(host, { ...place, author: "agent", model: model.id });
   if (!isLane(lane)) return { written: true, used: [] };
-  const summary = summaryRequest(plan, { instructions: host.agent.context?.instructions });
-  const request = async (options: object): Promise<ModelRequest> => ({
-    ...summary,
-    ...traceOf(host, { runId, lane: 0 }),
-    ...options,
+  const attempted = await attempt(host, model, lane, {
+    signal,
+    request: async (options) => ({
+      ...(await request(options.signal)),
+      ...traceOf(host, { runId, lane: 0 }),
+      ...options,
+    }),
   });
-  const attempted = await attempt(host, model, lane, { signal, request });
   await dropIfFenced(signal, lane);
   if (hasFailed(attempted) && !signal.aborted) {
     return new RetryableAttempt(host, lane, { runId, itemId }, attempted);
   }
   const usage = attempted.usage ?? noUsage;
-  const report = { type: "usage_reported", runId, epoch: lane.epoch, usage } as const;
+  const report = reportOf(todo, { usage, epoch: lane.epoch });
   await host.allowance?.spend(usage);
   const item = itemFrom(lane, itemId, attempted, "agent");
   // A call in a summary would never be answered, so such a reply is not used.
@@ -96,4 +156,11 @@ async function summarise(
   }
   await lane.commit(item, { settlement: [report] });
   return { written: true, used: [] };
+}
+
+function reportOf(
+  { runId }: CompactionToDo,
+  { usage, epoch }: { readonly usage: Usage; readonly epoch: Epoch },
+): BodyOf<"usage_reported"> {
+  return { type: "usage_reported", runId, epoch, usage };
 }

@@ -4,6 +4,7 @@ import type { WithBytes } from "@millrace/core/blobs";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import { requestOf } from "../context/request-of.ts";
+import type { RequestContent } from "../context/request-of.ts";
 import type { TracedRequest } from "../definition/settings.ts";
 import type { RequestOptions } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
@@ -30,15 +31,7 @@ export async function requestFor(
 ): Promise<ModelRequest> {
   const { runId, sent, report } = place;
   const { agent, info, journal, conversationKey: key } = host;
-  const { appends, bindsReasoning = false } = agent.model ?? {};
-  const content = requestOf(
-    {
-      context: journal.context,
-      session: readableItems(journal),
-      outputBytes: outputBytesOf(agent),
-    },
-    { appends, outputInWords: bindsReasoning && !host.runsOnce },
-  );
+  const content = contentOf(host);
   const isSingle = host.runsOnce && content.tools === undefined;
   const request: ModelRequest = {
     ...content,
@@ -63,6 +56,19 @@ export async function requestFor(
   return { ...changed, ...options };
 }
 
+/** What the facts make of a request to the agent's model. */
+export function contentOf({ agent, journal, runsOnce }: WorkHost): RequestContent {
+  const { appends, bindsReasoning = false } = agent.model ?? {};
+  return requestOf(
+    {
+      context: journal.context,
+      session: readableItems(journal),
+      outputBytes: outputBytesOf(agent),
+    },
+    { appends, outputInWords: bindsReasoning && !runsOnce },
+  );
+}
+
 /** How often a blob store that fails is asked, and the first pause between, which doubles. */
 const tries = 4;
 const firstPauseMs = 250;
@@ -71,7 +77,7 @@ const firstPauseMs = 250;
  * The request with the bytes of its blobs, after the hook: it sees what is stored. A part whose blob is
  * gone becomes a text, with a remark. Rejects if the blob store fails again and again.
  */
-async function withBytes(
+export async function withBytes(
   host: WorkHost,
   request: ModelRequest,
 ): Promise<Pick<WithBytes, "missing"> & { readonly request: ModelRequest }> {
