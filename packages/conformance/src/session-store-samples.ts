@@ -142,6 +142,7 @@ export const everyFact: readonly FactBody[] = [
   },
   { type: "part_left_out", runId: run, itemId: itemId("b"), partId: partId("p"), text: "" },
   { type: "prefix_broken", runId: run, reason: "tools have changed" },
+  { type: "notice", runId: run, code: "cache_missed", message: "" },
   { type: "opaque", original: { type: "from_tomorrow", values } },
   { type: "turn_finished", runId: run, turnId: turn, stop: "tools", closes: epoch },
   {

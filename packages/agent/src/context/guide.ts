@@ -3,6 +3,8 @@ import type { Fact, InputId, Item, ItemId, Json, JsonObject, TurnId } from "@mil
 import type { ToolDescription } from "@millrace/core/ports";
 import { runIdOf } from "@millrace/core/writing";
 import type { BodyOf } from "@millrace/core/writing";
+import { emptyWatch, watchAfter } from "./notices.ts";
+import type { CostWatch } from "./notices.ts";
 
 /** What a model goes by beside the items: the agent's part of a request. */
 export interface Guidance {
@@ -41,6 +43,7 @@ export interface Guide {
   readonly replied: TurnId | undefined;
   /** How often requests stopped to begin with what was sent before. */
   readonly breaks: number;
+  readonly watch: CostWatch;
   /** The output that the run under way asks for, and those of inputs that wait. */
   readonly output: Json | undefined;
   readonly asked: Readonly<Record<InputId, Json>>;
@@ -56,12 +59,18 @@ export const emptyGuide: Guide = {
   continued: [],
   replied: undefined,
   breaks: 0,
+  watch: emptyWatch,
   output: undefined,
   asked: {},
 };
 
 /** The guide after one more fact. Costs little: a stage is added only when something changes. */
-export function guideAfter(guide: Guide, fact: Fact): Guide {
+export function guideAfter(before: Guide, fact: Fact): Guide {
+  const watch = watchAfter(before.watch, fact, before.breaks);
+  return changedBy(watch === before.watch ? before : { ...before, watch }, fact);
+}
+
+function changedBy(guide: Guide, fact: Fact): Guide {
   switch (fact.type) {
     case "input_accepted": {
       const output = "options" in fact.input ? fact.input.options?.["output"] : undefined;

@@ -154,6 +154,7 @@ function outlineBody(fact: Fact): OutlineBody {
     case "guidance_set": // requests are made of these, not decisions
     case "part_left_out":
     case "prefix_broken":
+    case "notice":
     case "opaque":
       return { type: "other" };
     default:

@@ -120,6 +120,7 @@ export class SessionSpans {
       case "reasoning_dropped":
       case "part_left_out":
       case "prefix_broken":
+      case "notice":
       case "opaque":
         return;
       default:

@@ -37,6 +37,7 @@ export function withoutSecrets(body: FactBody): FactBody {
     case "usage_reported":
     case "reasoning_dropped":
     case "prefix_broken":
+    case "notice":
       return body;
     default:
       body satisfies never;

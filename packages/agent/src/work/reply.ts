@@ -2,7 +2,8 @@ import { MillraceError } from "@millrace/core";
 import { noUsage } from "@millrace/core/writing";
 import type { ItemId, RunId, TurnId, Usage } from "@millrace/core";
 import type { Epoch, ModelRequest } from "@millrace/core/ports";
-import type { FactBody } from "@millrace/core/writing";
+import type { BodyOf, FactBody } from "@millrace/core/writing";
+import { dueNotices, watchAfter } from "../context/notices.ts";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { attempt } from "./attempt.ts";
 import type { Attempted, RequestOptions } from "./attempt.ts";
@@ -69,11 +70,37 @@ export async function getReply(
   }
   const usage = attempted.usage ?? noUsage;
   const report = { type: "usage_reported", runId, turnId, epoch: lane.epoch, usage } as const;
+  // Before the item, which may end the run.
+  const notices = noticesOf(host, report, attempted);
+  if (notices.length > 0 && !signal.aborted) await wanted.report(notices);
   const settlement = { settlement: [report], ahead: signal.aborted ? undefined : ahead };
   await lane.commit(itemFrom(lane, itemId, attempted), settlement);
   wanted.sent.keep();
   await host.allowance?.spend(usage);
   return undefined;
+}
+
+/** What the reply shows that its developer should look at, once in a session for each code. */
+function noticesOf(
+  { journal, store }: WorkHost,
+  report: BodyOf<"usage_reported">,
+  { remarks = [] }: Attempted,
+): readonly FactBody[] {
+  const { watch, breaks } = journal.context.guide;
+  const { runId, usage, turnId } = report;
+  const after = watchAfter(
+    watch,
+    { type: "usage_reported", usage, turnId, time: store.now() },
+    breaks,
+  );
+  const remarked = remarks.filter(
+    ({ code }, at) =>
+      !watch.given.includes(code) && remarks.findIndex((one) => one.code === code) === at,
+  );
+  return [
+    ...dueNotices(after, runId),
+    ...remarked.map(({ code, message }): FactBody => ({ type: "notice", runId, code, message })),
+  ];
 }
 
 /** The names of the tools that a model may call after all updates. */

@@ -53,7 +53,21 @@ export async function requestFor(
   }
   sent.sends(hooked, journal.context.guide.breaks);
   // A hook may not change the signal, or turn on retries and stall clocks of the provider.
-  return { ...changed, ...options };
+  return { ...changed, ...options, ...bothNotified(changed, options) };
+}
+
+/** Notices go to the loop, and to a listener that a hook has added. */
+function bothNotified(
+  { notify: added }: ModelRequest,
+  { notify: own }: RequestOptions,
+): Pick<ModelRequest, "notify"> {
+  if (added === undefined || added === own) return {};
+  return {
+    notify: (notice) => {
+      own?.(notice);
+      added(notice);
+    },
+  };
 }
 
 /** What the facts make of a request to the agent's model. */

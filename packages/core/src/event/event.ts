@@ -61,6 +61,7 @@ export type FactBody =
   | ReasoningDropped
   | PartLeftOut
   | PrefixBroken
+  | Notice
   | OpaqueEvent;
 
 /** A driver took the session. Closes every lane of all earlier incarnations. */
@@ -304,6 +305,15 @@ export interface PrefixBroken {
   readonly type: "prefix_broken";
   readonly runId: RunId;
   readonly reason: string;
+}
+
+/** What a developer should look at though nothing has failed. Stored once in a session for each code. */
+export interface Notice {
+  readonly type: "notice";
+  readonly runId: RunId;
+  /** Snake case, as `cache_missed`. */
+  readonly code: string;
+  readonly message: string;
 }
 
 /** An event of a type that a newer version wrote. Carried unchanged, changes nothing here. */

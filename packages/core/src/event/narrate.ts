@@ -24,6 +24,13 @@ export function narrate(state: SessionState, message: Fact | Batch): readonly Na
     : narrateBatch(state, applied.state, message);
 }
 
+const droppedWhy: Readonly<Record<FactOf<"reasoning_dropped">["reason"], string>> = {
+  refused: "the vendor refused it",
+  summary: "a summary stands in its place",
+  disabled: "thinking was turned off",
+  upgrade: "the beginning of the conversation has changed",
+};
+
 function narrateFact(before: SessionState, after: SessionState, fact: Fact): readonly Narration[] {
   switch (fact.type) {
     case "run_started":
@@ -89,11 +96,19 @@ function narrateFact(before: SessionState, after: SessionState, fact: Fact): rea
       return [{ type: "run_released", runId: fact.runId, reason: fact.reason }];
     case "usage_reported":
     case "guidance_set":
-    case "reasoning_dropped":
     case "part_left_out":
-    case "prefix_broken":
     case "opaque":
       return [];
+    case "notice":
+      return [{ type: "notice", code: fact.code, message: fact.message }];
+    case "prefix_broken": {
+      const message = `the next request does not begin as those before, so a vendor's cache is missed: ${fact.reason}`;
+      return [{ type: "notice", code: "prefix_changed", message }];
+    }
+    case "reasoning_dropped": {
+      const message = `what the model thought before is not sent any more: ${droppedWhy[fact.reason]}`;
+      return [{ type: "notice", code: "reasoning_dropped", message }];
+    }
     default:
       fact satisfies never;
       return [];

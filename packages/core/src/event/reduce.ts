@@ -84,6 +84,7 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
     case "reasoning_dropped":
     case "part_left_out":
     case "prefix_broken":
+    case "notice":
     case "opaque":
       return state;
     default:

@@ -227,6 +227,7 @@ export const factsByType: { readonly [Type in FactBody["type"]]: fc.Arbitrary<Fa
   ),
   part_left_out: factOf("part_left_out", record({ runId, itemId, partId, text })),
   prefix_broken: factOf("prefix_broken", record({ runId, reason: text })),
+  notice: factOf("notice", record({ runId, code: text, message: text })),
   opaque: opaqueFact,
 };
 export const fact: fc.Arbitrary<Fact> = fc.oneof(...Object.values(factsByType));

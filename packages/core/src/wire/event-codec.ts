@@ -219,6 +219,7 @@ const simple = factShapes({
   },
   part_left_out: { runId: runs, itemId: items, partId: parts, text },
   prefix_broken: { runId: runs, reason: text },
+  notice: { runId: runs, code: text, message: text },
 });
 
 export const toolExecutionStarted: Shape<FactOf<"tool_execution_started">> =
