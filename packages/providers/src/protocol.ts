@@ -57,10 +57,10 @@ export interface Protocol<Event, State> {
    */
   readonly scopesReasoning?: boolean;
   /**
-   * The feature for which the vendor refused a request, if a request can do without it. It is asked again at
-   * once, and `RequestTarget.off` has the feature from then on.
+   * The feature for which the vendor refused a request, if a request can do without it and it is not among
+   * those that are off. The vendor is asked again at once, and `RequestTarget.off` has the feature from then on.
    */
-  readonly refusedFeature?: (cause: Cause) => string | undefined;
+  readonly refusedFeature?: (cause: Cause, off: ReadonlySet<string>) => string | undefined;
   /**
    * The vendor's own tool of a kind, or undefined if this model is offered it as an ordinary function.
    * Left out: the vendor has no such tools.

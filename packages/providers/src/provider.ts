@@ -229,9 +229,9 @@ class RetriedRequest<Event, State> {
 
   /** Whether the vendor refused a feature that the request can do without, and that was not refused before. */
   #goesWithout(cause: Cause | undefined): boolean {
-    const feature = cause && this.#parts.protocol.refusedFeature?.(cause);
     const { off } = this.#learned;
-    if (cause === undefined || feature === undefined || off.has(feature)) return false;
+    const feature = cause && this.#parts.protocol.refusedFeature?.(cause, off);
+    if (cause === undefined || feature === undefined) return false;
     off.add(feature);
     const message = `the vendor refuses ${feature}, so requests do without it from now on: ${cause.message}`;
     this.#notify({ type: "remark", code: "beta_refused", message });

@@ -12,12 +12,16 @@ export interface Guidance {
   readonly tools: readonly ToolDescription[];
 }
 
+type StageContent = Guidance & Pick<Stage, "notes">;
+
 /** The guidance from one place of the session on, and the shape of the answers from there. */
 export interface Stage extends Guidance {
   /** The item behind which it begins. Undefined: before the first. */
   readonly after: ItemId | undefined;
   /** The JSON Schema that the answer of the run is to have. */
   readonly output?: Json | undefined;
+  /** What holds for the turn that begins there alone. */
+  readonly notes?: string | undefined;
 }
 
 /**
@@ -156,10 +160,11 @@ function withGuidance(guide: Guide, change: JsonObject): Guide {
   return change["anew"] === true ? startedAnew(next) : next;
 }
 
-function changed(guide: Guide, change: JsonObject): Guidance {
+function changed(guide: Guide, change: JsonObject): StageContent {
   const before = guide.stages.at(-1);
-  const { instructions, tools } = change as Partial<JsonObject>;
+  const { instructions, tools, notes } = change as Partial<JsonObject>;
   return {
+    ...(typeof notes === "string" ? { notes } : {}),
     instructions:
       instructions === undefined
         ? before?.instructions
@@ -181,11 +186,18 @@ function readTools(tools: readonly Json[]): readonly ToolDescription[] {
  * Adds a stage at the end. One that no item follows yet is replaced. The first has no output: that is asked
  * for behind the items which ask for it.
  */
-function withStage(guide: Guide, guidance: Guidance): Guide {
+function withStage(guide: Guide, content: StageContent): Guide {
   const { stages, last, output } = guide;
-  if (stages.length === 0) return withOutput({ ...guide, since: last, stages: [baseOf(guidance)] });
+  if (stages.length === 0) return begun({ ...guide, since: last }, content);
   const isHere = stages.length > 1 && stages.at(-1)?.after === last;
-  const stage: Stage = { ...guidance, after: last, output };
+  const { instructions, tools, notes } = content;
+  const stage: Stage = {
+    instructions,
+    tools,
+    after: last,
+    output,
+    ...(notes === undefined ? {} : { notes }),
+  };
   return { ...guide, stages: [...(isHere ? stages.slice(0, -1) : stages), stage] };
 }
 
@@ -193,13 +205,18 @@ function withOutput(guide: Guide): Guide {
   const { stages, output } = guide;
   const newest = stages.at(-1);
   if (newest === undefined || equalJson(newest.output, output)) return guide;
-  return withStage(guide, newest);
+  return withStage(guide, { instructions: newest.instructions, tools: newest.tools });
 }
 
 /** The newest stage becomes the beginning of the next request. */
 function startedAnew(guide: Guide): Guide {
   const newest = guide.stages.at(-1);
-  return newest === undefined ? guide : withOutput({ ...guide, stages: [baseOf(newest)] });
+  return newest === undefined ? guide : begun(guide, newest);
+}
+
+function begun(guide: Guide, content: StageContent): Guide {
+  const next = { ...guide, stages: [baseOf(content)] };
+  return content.notes === undefined ? withOutput(next) : withStage(next, content);
 }
 
 function broken(guide: Guide): Guide {

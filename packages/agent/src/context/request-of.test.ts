@@ -28,6 +28,7 @@ function guidance(change: {
   instructions?: string | null;
   tools?: readonly ToolDescription[];
   anew?: true;
+  notes?: string;
 }): FactBody {
   return { type: "guidance_set", runId: run(1), turnId: turn, guidance: change as never };
 }
@@ -135,6 +136,30 @@ describe("what has changed since the first request", () => {
 
     expect(requestAfter(later).instructions).toBe("B");
     expect(requestAfter(later).updates).toBeUndefined();
+  });
+});
+
+describe("notes", () => {
+  const day = (number: number): FactBody => guidance({ notes: `Day ${number}.` });
+  const notesOf = (facts: readonly FactBody[]): readonly unknown[] =>
+    (requestAfter(facts).updates ?? []).map(({ after, notes }) => [after, notes]);
+
+  test("stand behind the prompt of their run, then and in later requests", () => {
+    const one = [guidance({ instructions: "Help.", tools: [], notes: "Day 1." })];
+    const two = [...asks(1), ...one, ...answers(1), ...asks(2), day(2)];
+
+    expect(notesOf(two)).toEqual([
+      ["u1", "Day 1."],
+      ["u2", "Day 2."],
+    ]);
+    expect(requestAfter(two).instructions).toBe("Help.");
+    expect(notesOf([...two, ...answers(2), ...asks(3)])).toEqual(notesOf(two));
+  });
+
+  test("of a run without a reply are left out of later runs", () => {
+    const failed = [...first, ...asks(2), day(2), ...asks(3), day(3)];
+
+    expect(notesOf(failed)).toEqual([["u3", "Day 3."]]);
   });
 });
 

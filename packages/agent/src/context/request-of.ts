@@ -106,17 +106,27 @@ function updatesOf(
     const before = stages[at - 1];
     const { after } = stage;
     if (before === undefined || after === undefined || !places.has(after)) return [];
+    const notes = isAnswered(stages, at, transcript) ? stage.notes : undefined;
     const update = updateOf(
       {
         ...before,
         ...(appends === "tools" ? {} : { tools: stage.tools }),
         ...(outputInWords === true ? {} : { output: stage.output }),
       },
-      stage,
+      { ...stage, notes },
       after,
     );
     return update === undefined ? [] : [update];
   });
+}
+
+/** Whether notes were read: a reply came behind them, or may still come. Others would only be outdated. */
+function isAnswered(stages: readonly Stage[], at: number, transcript: Transcript): boolean {
+  const next = stages[at + 1];
+  if (next === undefined) return true;
+  const from = transcript.findIndex(({ id }) => id === stages[at]?.after);
+  const to = transcript.findIndex(({ id }) => id === next.after);
+  return transcript.slice(from + 1, to + 1).some(({ author }) => author === "model");
 }
 
 function updateOf(before: Stage, stage: Stage, after: ItemId): RequestUpdate | undefined {
@@ -128,10 +138,13 @@ function updateOf(before: Stage, stage: Stage, after: ItemId): RequestUpdate | u
   const has = new Set(stage.tools.map(({ name }) => name));
   const added = stage.tools.filter((tool) => !isSame(had.get(tool.name), tool));
   const removed = [...had.keys()].filter((name) => !has.has(name));
-  if (words.length + added.length + removed.length === 0) return undefined;
+  const { notes } = stage;
+  const isNothing = words.length + added.length + removed.length === 0 && notes === undefined;
+  if (isNothing) return undefined;
   return {
     after,
     ...(words.length === 0 ? {} : { text: words.join("\n\n") }),
+    ...(notes === undefined ? {} : { notes }),
     ...(added.length === 0 ? {} : { added }),
     ...(removed.length === 0 ? {} : { removed }),
   };

@@ -111,7 +111,12 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
   const { warnings = true } = settings;
   const stall = stallSettings(settings.stall);
   const common = { name, hooks: {}, rules: [], stall, trace, warnings };
-  const nothing = { instructions: undefined, context: undefined, price: undefined };
+  const nothing = {
+    instructions: undefined,
+    notes: undefined,
+    context: undefined,
+    price: undefined,
+  };
   if (settings.respond !== undefined) {
     return {
       ...common,
@@ -132,6 +137,7 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
     tools,
     model: settings.model,
     instructions: settings.instructions,
+    notes: settings.notes,
     respond: undefined,
     rules,
     hooks: settings.hooks ?? {},

@@ -85,7 +85,7 @@ async function beginTurn(
 }
 
 /**
- * What the requests of the turn go by, if that has changed. An agent that makes its instructions by a
+ * What the requests of the turn go by, if that has changed. An agent that makes instructions or notes by a
  * function is asked by the reply instead: a function may throw or never settle, and a reply can be stopped.
  */
 async function guidanceOf(
@@ -95,7 +95,8 @@ async function guidanceOf(
   const startsRun = action.do === "begin_turn" && action.startsRun;
   const runId = action.do === "begin_turn" ? action.runId : host.journal.standing.run?.runId;
   if (runId === undefined) return [];
-  const isMade = typeof host.agent.instructions === "function";
+  const { instructions, notes } = host.agent;
+  const isMade = typeof instructions === "function" || notes !== undefined;
   if (isMade && (startsRun || host.journal.context.guide.stages.length === 0)) {
     memory.askAgain();
     return [];

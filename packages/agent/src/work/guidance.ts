@@ -1,4 +1,4 @@
-import type { RunId, TurnId } from "@millrace/core";
+import type { JsonObject, RunId, TurnId } from "@millrace/core";
 import type { FactBody } from "@millrace/core/writing";
 import { guidanceChange } from "../context/guide.ts";
 import type { Guidance } from "../context/guide.ts";
@@ -22,13 +22,18 @@ export async function guidanceFacts(
 ): Promise<readonly FactBody[]> {
   const { guide, items } = host.journal.context;
   const now = await guidanceNow(host, asks);
+  const notes = asks ? await host.agent.notes?.(host.info) : undefined;
+  const said: JsonObject = notes === undefined || notes.trim() === "" ? {} : { notes };
   const change = guidanceChange(guide, now);
-  if (change === undefined) return [];
+  if (change === undefined) {
+    const isSaid = Object.keys(said).length > 0;
+    return isSaid ? [{ type: "guidance_set", runId, turnId, guidance: said }] : [];
+  }
   const replies = items.findLastIndex(({ author }) => author === "model") >= 0;
   const reason = replies
     ? breakOf(host, guide.stages.length > 0, change["tools"] !== undefined)
     : undefined;
-  const guidance = reason === undefined ? change : { ...change, anew: true };
+  const guidance = { ...change, ...said, ...(reason === undefined ? {} : { anew: true }) };
   const set: FactBody = { type: "guidance_set", runId, turnId, guidance };
   if (reason === undefined) return [set];
   const { bindsReasoning = false } = host.agent.model ?? {};

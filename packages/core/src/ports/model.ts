@@ -103,6 +103,8 @@ export interface RequestUpdate {
   readonly after: ItemId;
   /** In words: new instructions, or another form of the answer. */
   readonly text?: string | undefined;
+  /** What holds for the newest turn alone, as a date. A vendor that can leaves it out of later turns. */
+  readonly notes?: string | undefined;
   /** Tools that are new, or are not as they were. */
   readonly added?: readonly ToolDescription[] | undefined;
   /** The names of tools that are gone. */

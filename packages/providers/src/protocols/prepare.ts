@@ -89,9 +89,10 @@ export function prepare(
   author: string,
   abilities: Abilities = {},
 ): readonly Turn[] {
-  return prepared<Turn>(request, author, abilities, ({ text }) =>
-    text === undefined ? undefined : userSays(`${fromOperator}\n\n${text}`),
-  );
+  return prepared<Turn>(request, author, abilities, ({ text, notes }) => {
+    const words = [text, notes].filter((each) => each !== undefined);
+    return words.length === 0 ? undefined : userSays([fromOperator, ...words].join("\n\n"));
+  });
 }
 
 /** As `prepare`, with updates in turns of their own. */

@@ -25,8 +25,8 @@ export function withBreakpoints(body: JsonObject, cache: ModelSettings["cache"])
   const hasSystem = body["system"] !== undefined;
   const keepsTools = asked.tools === true || (asked.instructions === true && !hasSystem);
   const messages = listAt(body, "messages");
-  const before = messages.findLastIndex(isReply) - 1;
-  const ends = asked.items === true ? [messages.length - 1, before] : [];
+  const before = lastKept(messages, messages.findLastIndex(isReply));
+  const ends = asked.items === true ? [lastKept(messages, messages.length), before] : [];
   let marked: JsonObject = {
     ...body,
     ...(asked.instructions === true ? markedSystem(body["system"], mark) : {}),
@@ -43,6 +43,13 @@ export function withBreakpoints(body: JsonObject, cache: ModelSettings["cache"])
     throw refuse(anthropicSettings, "cache", cache ?? "of parts", instead);
   }
   return marked;
+}
+
+/** The place of the last message before this one that takes a mark: those for one turn take none. */
+function lastKept(messages: readonly Json[], end: number): number {
+  return messages
+    .slice(0, Math.max(0, end))
+    .findLastIndex((message) => isJsonObject(message) && message["clear_at"] === undefined);
 }
 
 function isReply(message: Json): boolean {

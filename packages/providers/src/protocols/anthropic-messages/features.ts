@@ -3,20 +3,34 @@ import type { ModelRequest } from "@millrace/core/ports";
 import { bindingFeature } from "../claude-binding.ts";
 
 /** What a request can do without if a vendor, or a gateway before it, refuses it. */
-export const features: Readonly<Record<"binding" | "tools" | "system", string>> = {
+export const features: Readonly<Record<"binding" | "notes" | "system" | "tools", string>> = {
   binding: bindingFeature,
   tools: "changes of tools in a conversation",
+  notes: "system messages for one turn",
   system: "system messages in a conversation",
 };
 
-/** The feature that a vendor's message refuses. Bedrock does not name the beta that it does not know. */
-export function refusedFeature({ code, message }: Cause): string | undefined {
+/**
+ * The feature that a vendor's message refuses, if it is not off. Bedrock does not name the beta that it does
+ * not know: then all of them are tried in turn.
+ */
+export function refusedFeature(
+  { code, message }: Cause,
+  off: ReadonlySet<string>,
+): string | undefined {
   if (code !== "bad_request") return undefined;
-  if (/block_binding|thinking-binding-controls|invalid beta flag/i.test(message))
-    return features.binding;
-  if (/tool_addition|tool_removal|inline-tools-/i.test(message)) return features.tools;
-  return /role ['"`]?system|messages\.\d+\.role/i.test(message) ? features.system : undefined;
+  if (/invalid beta flag/i.test(message))
+    return [features.notes, features.tools, features.binding].find((name) => !off.has(name));
+  const found = refusals.find(([words]) => words.test(message))?.[1];
+  return found === undefined || off.has(found) ? undefined : found;
 }
+
+const refusals: readonly (readonly [RegExp, string])[] = [
+  [/block_binding|thinking-binding-controls/i, features.binding],
+  [/clear_at|clear-at-/i, features.notes],
+  [/tool_addition|tool_removal|inline-tools-/i, features.tools],
+  [/role ['"`]?system|messages\.\d+\.role/i, features.system],
+];
 
 /** The tools as they are after all updates, for a vendor that takes no updates of tools. */
 export function withPlainTools(request: ModelRequest): ModelRequest {
@@ -26,6 +40,18 @@ export function withPlainTools(request: ModelRequest): ModelRequest {
     for (const tool of added) all.set(tool.name, tool);
     for (const name of removed) all.delete(name);
   }
-  const words = updates.map(({ after, text }) => ({ after, text }));
+  const words = updates.map(({ after, text, notes }) => ({ after, text, notes }));
   return { ...request, tools: [...all.values()], updates: words };
+}
+
+/** Notes as words that stay, for a vendor that does not take them for one turn. */
+export function withPlainNotes(request: ModelRequest): ModelRequest {
+  const updates = request.updates?.map(({ notes, text, ...rest }) => ({
+    ...rest,
+    text: [text, notes].filter((each) => each !== undefined).join("\n\n"),
+  }));
+  return {
+    ...request,
+    updates: updates?.map(({ text, ...rest }) => (text === "" ? rest : { ...rest, text })),
+  };
 }

@@ -17,7 +17,18 @@ export function entriesOf(
   turns: readonly (Turn | UpdateTurn)[],
   offered: OfferedNames,
 ): readonly Entry[] {
-  return merged(turns.map((turn) => entryOf(turn, offered)));
+  return merged(
+    turns.flatMap((turn) => [
+      entryOf(turn, offered),
+      ...(turn.role === "update" ? noteOf(turn.update) : []),
+    ]),
+  );
+}
+
+function noteOf({ notes }: RequestUpdate): readonly Entry[] {
+  if (notes === undefined) return [];
+  const content = [{ type: "text", text: notes.toWellFormed() }];
+  return [{ role: "system", content, paused: false, isNote: true }];
 }
 
 function entryOf(turn: Turn | UpdateTurn, offered: OfferedNames): Entry {
@@ -119,8 +130,9 @@ export function finished(entries: readonly Entry[]): readonly JsonObject[] {
   const resumed = last !== undefined && isResumed(last);
   const whole = merged(floated(merged(sent.map((entry) => ({ ...entry, paused: false })))));
   const user = { role: "user", content: [{ type: "text", text: continuation }] };
-  const messages = whole.map(({ role, content }): JsonObject => {
+  const messages = whole.map(({ role, content, isNote = false }): JsonObject => {
     const blocks = content.filter((block) => block !== undefined);
+    if (isNote) return { role, content: blocks, clear_at: "next_user_message" };
     return { role, content: role === "system" ? blocks : resultsFirst(blocks) };
   });
   return [

@@ -22,7 +22,7 @@ import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
 import { anthropicSettings } from "./settings.ts";
 import { withThinking } from "./thinking.ts";
-import { features, withPlainTools } from "./features.ts";
+import { features, withPlainNotes, withPlainTools } from "./features.ts";
 import { declaredNames, formerTools, toolsOf } from "./tools.ts";
 
 export const protocolId = "anthropic-messages";
@@ -36,7 +36,8 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   const { off } = target;
   const takesUpdates = claude(target.model).takesUpdates && off?.has(features.system) !== true;
   const isPlain = takesUpdates && off?.has(features.tools) === true;
-  const given = isPlain || !takesUpdates ? withPlainTools(modelRequest) : modelRequest;
+  const plain = isPlain || !takesUpdates ? withPlainTools(modelRequest) : modelRequest;
+  const given = off?.has(features.notes) === true ? withPlainNotes(plain) : plain;
   const conversed = { ...given, transcript: trimPaused(modelRequest.transcript, author) };
   const turns = (takesUpdates ? prepareWithUpdates : prepare)(conversed, author, { goesOn });
   const { fields: own, shared } = applySettings(anthropicSettings, modelRequest, target.model);
@@ -78,6 +79,7 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
         ...(hasFiles(entries) ? [filesBeta] : []),
         ...(bound === undefined ? [] : [bindingBeta]),
         ...(entries.some(changesTools) ? [toolChangesBeta] : []),
+        ...(entries.some(({ isNote }) => isNote === true) ? [notesBeta] : []),
       ]),
     },
     body: withBreakpoints(body, shared.cache),
@@ -151,6 +153,9 @@ function containerOf(
 
 /** The feature by which tools are added and removed behind the messages before. */
 const toolChangesBeta = "inline-tools-2026-09-15";
+
+/** The feature by which a system message is left out once the next input has come. */
+const notesBeta = "mid-conversation-system-clear-at-2026-08-21";
 
 function changesTools({ role, content }: Entry): boolean {
   return role === "system" && content.some((block) => block?.["type"] !== "text");

@@ -11,6 +11,8 @@ import { step } from "./step.ts";
 
 export type { BedrockConverseState } from "./state.ts";
 
+const refusesBinding = /block_binding|thinking-binding-controls|invalid beta flag/i;
+
 /** Amazon Bedrock's ConverseStream, which is one format for all of its models. */
 export const bedrockConverseProtocol: Protocol<VendorEvent, BedrockConverseState> = {
   id: protocolId,
@@ -20,9 +22,8 @@ export const bedrockConverseProtocol: Protocol<VendorEvent, BedrockConverseState
   request,
   appends: () => "instructions",
   bindsReasoning: (model) => claude(model).bindsThinking,
-  refusedFeature: ({ code, message }) =>
-    code === "bad_request" &&
-    /block_binding|thinking-binding-controls|invalid beta flag/i.test(message)
+  refusedFeature: ({ code, message }, off) =>
+    code === "bad_request" && !off.has(bindingFeature) && refusesBinding.test(message)
       ? bindingFeature
       : undefined,
   settings: bedrockSettings,

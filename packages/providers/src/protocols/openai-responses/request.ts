@@ -85,10 +85,13 @@ function itemsOf(turn: Turn | UpdateTurn, replay: Replay): readonly JsonObject[]
 }
 
 /** New words of the developer, and tools that are added. The API removes none, so words say so. */
-function updateItems({ text, added = [], removed = [] }: RequestUpdate): readonly JsonObject[] {
+function updateItems(update: RequestUpdate): readonly JsonObject[] {
+  const { text, notes, added = [], removed = [] } = update;
   const gone =
-    removed.length === 0 ? [] : [`These tools are no longer available: ${removed.join(", ")}.`];
-  const words = [...(text === undefined ? [] : [text]), ...gone].join("\n\n");
+    removed.length === 0
+      ? undefined
+      : `These tools are no longer available: ${removed.join(", ")}.`;
+  const words = [text, gone, notes].filter((each) => each !== undefined).join("\n\n");
   const content = [{ type: "input_text", text: words.toWellFormed() }];
   return [
     ...(words === "" ? [] : [{ type: "message", role: "developer", content }]),
