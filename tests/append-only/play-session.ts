@@ -22,6 +22,7 @@ const plainKinds = [
   "long result",
   "other words",
   "a date",
+  "a note",
   "a tool more",
   "a tool less",
   "a shape",
@@ -147,6 +148,7 @@ function agentOf(
   return defineAgent({
     model: open(model),
     instructions: kind === "a date" ? () => `${words} It is minute ${number}.` : words,
+    ...(kind === "a note" ? { notes: () => `It is minute ${number}.` } : {}),
     tools: made,
     limits: { repeats: 60, turns: 50 },
     retry: { attempts: 2, baseMs: 1, capMs: 1 },

@@ -48,9 +48,16 @@ export interface Guide {
   /** How often requests stopped to begin with what was sent before. */
   readonly breaks: number;
   readonly watch: CostWatch;
-  /** The output that the run under way asks for, and those of inputs that wait. */
+  /** The output that the run under way asks for, or has its vendor hold to. */
   readonly output: Json | undefined;
-  readonly asked: Readonly<Record<InputId, Json>>;
+  readonly strictOutput: Json | undefined;
+  /** Those of inputs that wait. */
+  readonly asked: Readonly<Record<InputId, AskedOutput>>;
+}
+
+interface AskedOutput {
+  readonly schema: Json;
+  readonly strict: boolean;
 }
 
 export const emptyGuide: Guide = {
@@ -65,6 +72,7 @@ export const emptyGuide: Guide = {
   breaks: 0,
   watch: emptyWatch,
   output: undefined,
+  strictOutput: undefined,
   asked: {},
 };
 
@@ -77,17 +85,19 @@ export function guideAfter(before: Guide, fact: Fact): Guide {
 function changedBy(guide: Guide, fact: Fact): Guide {
   switch (fact.type) {
     case "input_accepted": {
-      const output = "options" in fact.input ? fact.input.options?.["output"] : undefined;
-      if (output === undefined) return guide;
-      return { ...guide, asked: { ...guide.asked, [fact.inputId]: output } };
+      const options = "options" in fact.input ? fact.input.options : undefined;
+      const schema = options?.["output"];
+      if (schema === undefined) return guide;
+      const asked = { schema, strict: options?.["strict"] === true };
+      return { ...guide, asked: { ...guide.asked, [fact.inputId]: asked } };
     }
     case "run_started": {
-      const began = Object.entries(guide.asked).find(
-        ([id]) => runIdOf(id as InputId) === fact.runId,
-      );
-      return began === undefined && guide.output === undefined
-        ? guide
-        : { ...guide, output: began?.[1], asked: {} };
+      const [, began] =
+        Object.entries(guide.asked).find(([id]) => runIdOf(id as InputId) === fact.runId) ?? [];
+      const { output: before, strictOutput: strictBefore } = guide;
+      if (began === undefined && before === undefined && strictBefore === undefined) return guide;
+      const [output, strictOutput] = began?.strict ? [undefined, began.schema] : [began?.schema];
+      return { ...guide, output, strictOutput, asked: {} };
     }
     case "item_committed":
       return withItem(guide, fact);

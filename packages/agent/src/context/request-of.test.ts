@@ -33,10 +33,11 @@ function guidance(change: {
   return { type: "guidance_set", runId: run(1), turnId: turn, guidance: change as never };
 }
 
-function asks(number: number, output?: Json): FactBody[] {
+function asks(number: number, output?: Json, strict = false): FactBody[] {
   const id = inputId(`i${number}`);
   const parts = [{ kind: "text", id: partId("p1"), text: `Question ${number}` }] as const;
-  const options = output === undefined ? {} : { options: { output } };
+  const options =
+    output === undefined ? {} : { options: { output, ...(strict ? { strict } : {}) } };
   const item: Item = { id: itemId(`u${number}`), author: "user", parts, stop: "end" };
   return [
     { type: "input_accepted", inputId: id, input: { kind: "prompt", parts, ...options } },
@@ -176,6 +177,15 @@ describe("the shape of an answer", () => {
     ]);
     const again = requestAfter(shaped).updates?.[0];
     expect(request.updates?.[0]).toEqual(again);
+  });
+
+  test("is a field if the run has its vendor hold to it, and changes nothing that was sent", () => {
+    const strict = [...first, ...asks(2, shape, true)];
+
+    expect(requestAfter(strict).output).toEqual({ name: "answer", schema: shape });
+    expect(requestAfter(strict).updates).toBeUndefined();
+    const later = requestAfter([...strict, ...answers(2), ...asks(3)]);
+    expect([later.output, later.updates]).toEqual([undefined, undefined]);
   });
 
   test("is a field of the request for other models, and leaves no words behind", () => {

@@ -67,7 +67,7 @@ export function requestOf(
   const tools = (appends === "tools" ? base?.tools : newest?.tools) ?? [];
   const updates =
     appends === undefined ? [] : updatesOf(guide.stages, transcript, { appends, outputInWords });
-  const output = outputInWords ? undefined : newest?.output;
+  const output = guide.strictOutput ?? (outputInWords ? undefined : newest?.output);
   return {
     transcript: withTurnsToGoOn(shownItems(transcript, guide, scope), guide),
     ...(instructions === undefined ? {} : { instructions }),

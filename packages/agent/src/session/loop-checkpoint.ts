@@ -52,9 +52,18 @@ export function encodeLoop(
 }
 
 /** Fields without a value are not in JSON. */
-function guideOf({ since, last, refused, output, stages, ...rest }: Guide): Guide {
+function guideOf({
+  since,
+  last,
+  refused,
+  replied,
+  output,
+  strictOutput,
+  stages,
+  ...rest
+}: Guide): Guide {
   const whole = stages.map(({ after, ...stage }) => ({ ...stage, after }));
-  return { ...rest, since, last, refused, output, stages: whole };
+  return { ...rest, since, last, refused, replied, output, strictOutput, stages: whole };
 }
 
 /** Reads what `encodeLoop` made, or nothing if it has another form. */
