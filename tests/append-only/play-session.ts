@@ -26,6 +26,7 @@ const plainKinds = [
   "a tool more",
   "a tool less",
   "a shape",
+  "a pause",
   "another model",
   "shorter results",
 ] as const;
@@ -164,6 +165,7 @@ class Script {
   #calls = 1;
   #tool = "weather";
   #broken = 0;
+  #pauses = 0;
   stop: () => void = () => undefined;
 
   constructor(random: Random) {
@@ -176,6 +178,7 @@ class Script {
     if (kind === "parallel calls" || kind === "long result" || kind === "shorter results")
       this.#turns = 1;
     if (kind === "an abort" && this.#random.chance(0.5)) this.#turns = 1;
+    this.#pauses = kind === "a pause" ? 2 : 0;
     this.#calls = kind === "parallel calls" ? 13 : 1;
     this.#tool = kind === "long result" || kind === "shorter results" ? "big" : "weather";
     this.#broken = kind === "a cut" ? 1 : kind === "an abort" ? 1 : 0;
@@ -198,6 +201,10 @@ class Script {
     if (wantsSummary || lastUserText.includes("Now write the summary"))
       return { text: "Summary of it." };
     const think = `Thought ${number}.`;
+    if (this.#pauses > 0) {
+      this.#pauses -= 1;
+      return { think, text: `Half ${number}. `, stop: "paused" };
+    }
     if (this.#turns > 0) {
       this.#turns -= 1;
       const calls = Array.from({ length: this.#calls }, (_, at) => ({

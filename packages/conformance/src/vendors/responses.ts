@@ -73,7 +73,7 @@ class ResponsesApi {
       id: `resp_${this.#accepted}`,
       model: body.model,
       items: this.#items(scripted, body),
-      stop: scripted.stop,
+      stop: scripted.stop === "paused" ? undefined : scripted.stop,
       usage: usageOf(scripted, use, write),
     });
   }

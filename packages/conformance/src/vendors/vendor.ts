@@ -23,8 +23,11 @@ export interface PlainReply {
   readonly think?: string | true | undefined;
   readonly text?: string | undefined;
   readonly calls?: readonly PlainCall[] | undefined;
-  /** Why the reply ends early. Default: it ends with its calls, or because it is complete. */
-  readonly stop?: "length" | "filtered" | undefined;
+  /**
+   * Why the reply ends early. Default: it ends with its calls, or because it is complete. Only Claude has
+   * pauses; elsewhere such a reply is complete.
+   */
+  readonly stop?: "length" | "filtered" | "paused" | undefined;
 }
 
 /** A call of a tool in a scripted reply. */

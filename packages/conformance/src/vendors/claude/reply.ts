@@ -39,6 +39,7 @@ export function replyBlocks(
 export function stopReason({ stop, calls = [] }: PlainReply): string {
   if (stop === "length") return "max_tokens";
   if (stop === "filtered") return "refusal";
+  if (stop === "paused") return "pause_turn";
   return calls.length > 0 ? "tool_use" : "end_turn";
 }
 
