@@ -3,11 +3,12 @@
  * refuses nothing, without the net by which it would leave out what does not fit.
  */
 import { defineAgent, defineTool } from "@millrace/agent";
-import type { Agent, AgentSettings } from "@millrace/agent";
+import type { Agent, AgentSettings, Content } from "@millrace/agent";
 import { strictAnthropic } from "@millrace/conformance/vendors";
 import type { AcceptedRequest, PlainReply, StrictVendor } from "@millrace/conformance/vendors";
 import type { Fact } from "@millrace/core";
-import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { memoryBlobs, memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import type { BlobStore } from "@millrace/core/ports";
 import { anthropic } from "@millrace/providers/anthropic";
 import type { AnthropicSettings } from "@millrace/providers/anthropic";
 import { startVendorServer } from "@millrace/providers/testing";
@@ -23,6 +24,7 @@ interface Step {
   readonly thinking?: AnthropicSettings["thinking"];
   readonly says?: readonly PlainReply[];
   readonly output?: boolean;
+  readonly prompt?: Content;
 }
 
 interface Played {
@@ -35,7 +37,7 @@ const plain: PlainReply = { think: "Hm.", text: "Yes." };
 const bound = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "error" } } as const;
 
 /** A session, each send by a process with an agent of its own. */
-async function play(steps: readonly Step[]): Promise<Played> {
+async function play(steps: readonly Step[], blobs?: BlobStore): Promise<Played> {
   const vendor = strictAnthropic({ now: () => 0 });
   const replies: PlainReply[] = [];
   const say = ({ wantsJson }: AcceptedRequest): PlainReply =>
@@ -45,7 +47,14 @@ async function play(steps: readonly Step[]): Promise<Played> {
   });
   const [store, log] = [memorySessionStore(), memoryEventLog()];
   const outcomes: string[] = [];
-  for (const { settings, name = "claude-opus-5-5", thinking = bound, says = [], output } of steps) {
+  for (const {
+    settings,
+    name = "claude-opus-5-5",
+    thinking = bound,
+    says = [],
+    output,
+    prompt = "go",
+  } of steps) {
     replies.push(...says);
     const options = {
       baseUrl: server.url,
@@ -58,8 +67,8 @@ async function play(steps: readonly Step[]): Promise<Played> {
       ...settings,
       model: anthropic(name, options),
     }) as unknown as Agent;
-    await using session = await agent.open({ id: "s", store, log });
-    const run = session.send("go", output === true ? { output: z.object({}) } : {});
+    await using session = await agent.open({ id: "s", store, log, ...(blobs && { blobs }) });
+    const run = session.send(prompt, output === true ? { output: z.object({}) } : {});
     outcomes.push((await run.result).outcome);
   }
   const { uid } = (await store.find("s" as never)) ?? {};
@@ -131,5 +140,73 @@ describe("a vendor that checks what stands before thinking refuses nothing after
     expect(vendor.refused).toEqual([]);
     expect(outcomes).toEqual(outcomes.map(() => "completed"));
     expect(vendor.dropped.filter(({ reason }) => !reason.startsWith("model_"))).toEqual([]);
+  });
+});
+
+test("11 a picture whose bytes are lost stays left out, and the session goes on", async () => {
+  const whole = memoryBlobs();
+  let isLost = false;
+  const blobs: BlobStore = {
+    ...whole,
+    read: async (...given: Parameters<BlobStore["read"]>) =>
+      isLost ? undefined : await whole.read(...given),
+  };
+  const bytes = new Uint8Array(40_000).fill(7);
+  const picture: Content = ["Look.", new Blob([bytes], { type: "image/png" })];
+  const lose = (): string => {
+    isLost = true;
+    return "Help.";
+  };
+  const find = (): string => {
+    isLost = false;
+    return "Help.";
+  };
+
+  const { vendor, outcomes, facts } = await play(
+    [
+      { prompt: picture },
+      {},
+      { settings: { instructions: lose } },
+      { settings: { instructions: find } },
+      {},
+    ],
+    blobs,
+  );
+
+  expect(outcomes).toEqual(outcomes.map(() => "completed"));
+  expect(vendor.refused).toEqual([]);
+  expect(facts.filter(({ type }) => type === "part_left_out")).toHaveLength(1);
+  expect(facts.filter(({ type }) => type === "prefix_broken")).toMatchObject([
+    { reason: "the bytes of a part are lost" },
+  ]);
+});
+
+test("13 a hook that changes instructions is stored as a break, and the session goes on", async () => {
+  const hooked = (words: string): Step => ({
+    settings: {
+      hooks: { beforeReply: (request) => ({ ...request, instructions: words }) },
+      tools: [tool("look")] as never,
+    },
+    says: [calls],
+  });
+  let count = 0;
+  const changing: Step = {
+    settings: {
+      hooks: {
+        beforeReply: (request) => ({ ...request, instructions: `Request ${(count += 1)}.` }),
+      },
+      tools: [tool("look")] as never,
+    },
+    says: [calls],
+  };
+
+  const kept = await play([hooked("Same."), hooked("Same.")]);
+  expect(kept.vendor.refused).toEqual([]);
+  expect(kept.facts.filter(({ type }) => type === "prefix_broken")).toEqual([]);
+
+  const { outcomes, facts } = await play([changing, changing]);
+  expect(outcomes).toEqual(["completed", "completed"]);
+  expect(facts.find(({ type }) => type === "prefix_broken")).toMatchObject({
+    reason: "the instructions changed before the latest reply",
   });
 });

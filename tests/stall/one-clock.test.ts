@@ -93,7 +93,11 @@ it("a vendor that sends pings only is given up after three times the agent's set
 
   expect(result).toMatchObject({
     outcome: "failed",
-    cause: { code: "stalled", retryable: false, message: expect.stringContaining("keep-alives") as string },
+    cause: {
+      code: "stalled",
+      retryable: false,
+      message: expect.stringContaining("keep-alives") as string,
+    },
   });
   expect(minutes).toBe(60);
 });
