@@ -14,7 +14,7 @@ const readers = {
 const few = runs(5_000, 5_000, 5_000);
 /** A campaign of 10 million is run in parts, each with a `SEED` to begin with and a `COUNT`. */
 const from = Number(process.env["SEED"] ?? few + 1);
-const count = Number(process.env["COUNT"] ?? runs(75_000, 1_000_000));
+const count = Number(process.env["COUNT"] ?? runs(40_000, 1_000_000));
 
 describe("identity and order, on the real apply, store and log", () => {
   // Apart, because the defects of tests/planted need no more.

@@ -11,7 +11,7 @@ describe("a tool", () => {
   afterAll(() => undo());
 
   // As many as fit into two minutes of one core; in a campaign `SEED` is the first seed.
-  const count = runs(40_000, 30_000_000);
+  const count = runs(20_000, 30_000_000);
   const turnsOfRun = 40;
 
   it(

@@ -38,7 +38,7 @@ describe("a session", () => {
 
   // 200,000 take half an hour of one core, so each night gets a part of them. In a campaign `SEED`
   // is the first seed, so that several processes can share it.
-  const count = runs(8_000, 1_000_000, 30);
+  const count = runs(4_000, 1_000_000, 30);
 
   it(
     "can always be continued: whatever happens to it, each request is one that all five protocols take",

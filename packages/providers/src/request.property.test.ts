@@ -38,7 +38,7 @@ function report(target: Target, seed: number, request: ModelRequest, law: string
 }
 
 describe("requests", () => {
-  const count = runs(60_000, 20_000_000, 150);
+  const count = runs(30_000, 20_000_000, 150);
 
   test(
     "what is made of any transcript is a request that its vendor takes, with nothing lost or betrayed",
