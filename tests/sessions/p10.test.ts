@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runs } from "../kit/runs.ts";
+import { firstSeed, runs } from "../kit/runs.ts";
 import { hashAtOnce } from "./kit/hash.ts";
 import { World } from "./kit/world.ts";
 import type { Tally } from "./kit/world.ts";
@@ -44,7 +44,7 @@ describe("a session", () => {
     "can always be continued: whatever happens to it, each request is one that all five protocols take",
     { timeout: 1_800_000 * Math.max(1, count / 25_000) },
     async () => {
-      const first = Number(process.env["SEED"] ?? 1);
+      const first = firstSeed;
       const tally: Tally = new Map();
       const found = new Map<string, string>();
       for (let seed = first; seed < first + count && found.size < 10; seed += 1) {
