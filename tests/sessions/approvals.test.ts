@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runs } from "../kit/runs.ts";
+import { firstSeed, runs } from "../kit/runs.ts";
 import { approve } from "./kit/approvals.ts";
 import { hashAtOnce } from "./kit/hash.ts";
 
@@ -16,7 +16,7 @@ describe("what was approved", () => {
     "is exactly what runs, once, whatever changes, and whichever process answers or takes it up",
     { timeout: 900_000 * Math.max(1, count / 10_000) },
     async () => {
-      const first = Number(process.env["SEED"] ?? 1);
+      const first = firstSeed;
       const tally = new Map<string, number>();
       for (let seed = first; seed < first + count; seed += 1) {
         expect(await approve(seed, tally), `SEED=${seed}`).toStrictEqual([]);

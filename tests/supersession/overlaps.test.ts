@@ -3,7 +3,7 @@ import { createHub } from "@millrace/server/hub";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { sharedPostgres, sharedRedis } from "../../scripts/services/shared.ts";
 import type { PostgresSpace } from "../../scripts/services/shared.ts";
-import { runs } from "../kit/runs.ts";
+import { firstSeed, runs } from "../kit/runs.ts";
 import { openNode, pollMs } from "./kit/viewer-group.ts";
 import type { Node } from "./kit/viewer-group.ts";
 import { Contest } from "./kit/contest.ts";
@@ -16,7 +16,6 @@ vi.setConfig({ testTimeout: campaign ? 24 * 3_600_000 : 600_000, hookTimeout: 12
 const wanted = Number(process.env["OVERLAPS"] ?? runs(2_000, 50_000, 500));
 const atOnce = 24;
 /** The seed of the first session. Each further one has the next. `SEED` with `OVERLAPS=1` plays one again. */
-const firstSeed = Number(process.env["SEED"] ?? 1);
 
 let database: PostgresSpace;
 let nodes: readonly Node[] = [];

@@ -5,7 +5,7 @@ import { say, scriptedModel } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../define/define-agent.ts";
 import type { Session } from "../session/session.ts";
-import { runs } from "../../../../tests/kit/runs.ts";
+import { firstSeed, runs } from "../../../../tests/kit/runs.ts";
 
 /** A model that counts its requests and answers each with one word. */
 function countingModel() {
@@ -50,7 +50,7 @@ function randomOf(seed: number): () => number {
 describe("a session that several processes hold open", () => {
   it("is driven by exactly one of them for each prompt", { timeout: 600_000 }, async () => {
     const [processes, sessions, prompts] = [4, 10, runs(500, 10_000)];
-    const random = randomOf(Number(process.env["SEED"] ?? 1));
+    const random = randomOf(firstSeed);
     const [shared, log] = [memorySessionStore(), memoryEventLog()];
     const { model, count } = countingModel();
     const agent = defineAgent({ model });

@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { law, simulateSession } from "../testing/decide-laws.ts";
-import { runs } from "../../../../tests/kit/runs.ts";
+import { firstSeed, runs } from "../../../../tests/kit/runs.ts";
 import { decide } from "./decide.ts";
 
 describe("decide", () => {
@@ -10,7 +10,7 @@ describe("decide", () => {
     "gives the same decisions for the same history, changes nothing, and keeps its laws",
     { timeout: 900_000 * Math.max(0.1, count / 100_000) },
     () => {
-      const first = Number(process.env["SEED"] ?? 1);
+      const first = firstSeed;
       let decisions = 0;
       for (let seed = first; seed < first + count; seed += 1) {
         try {
