@@ -6,6 +6,7 @@ import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent, AgentSettings, Content } from "@millrace/agent";
 import { strictAnthropic } from "@millrace/conformance/vendors";
 import type { AcceptedRequest, PlainReply, StrictVendor } from "@millrace/conformance/vendors";
+import { sessionId } from "@millrace/core/writing";
 import type { Fact } from "@millrace/core";
 import { memoryBlobs, memoryEventLog, memorySessionStore } from "@millrace/core/memory";
 import type { BlobStore } from "@millrace/core/ports";
@@ -71,7 +72,7 @@ async function play(steps: readonly Step[], blobs?: BlobStore): Promise<Played> 
     const run = session.send(prompt, output === true ? { output: z.object({}) } : {});
     outcomes.push((await run.result).outcome);
   }
-  const { uid } = (await store.find("s" as never)) ?? {};
+  const { uid } = (await store.find(sessionId("s"))) ?? {};
   return { vendor, outcomes, facts: uid === undefined ? [] : await store.read(uid) };
 }
 

@@ -154,7 +154,7 @@ function agentOf(
     limits: { repeats: 60, turns: 50 },
     retry: { attempts: 2, baseMs: 1, capMs: 1 },
     ...(window === undefined ? {} : { context: { window } }),
-  }) as unknown as Agent;
+  });
 }
 
 /** What the model says: calls as long as the question has some, and then words. */

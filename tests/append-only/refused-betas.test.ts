@@ -36,7 +36,7 @@ test.each([
       tools: names.map((tool) =>
         defineTool({ name: tool, description: tool, input: z.object({}), run: () => "done" }),
       ),
-    }) as unknown as Agent;
+    });
   const [store, log] = [memorySessionStore(), memoryEventLog()];
   const outcomes: string[] = [];
   for (const agent of [agentWith("a"), agentWith("a"), agentWith("a", "b"), agentWith("b")]) {

@@ -214,12 +214,7 @@ describe("a run that is stopped", () => {
 
   it("while its context is compacted keeps the old context, and can be gone on with", async () => {
     const long = { usage: { inputTokens: 900, outputTokens: 1, cachedTokens: 0 } };
-    const staged = await scripted([
-      [say("one"), long],
-      [stall()],
-      [say("summary")],
-      [say("on")],
-    ]);
+    const staged = await scripted([[say("one"), long], [stall()], [say("summary")], [say("on")]]);
     await staged.ended(staged.session.send("first"));
     const run = await begin(staged, "compaction_started");
     run.abort();

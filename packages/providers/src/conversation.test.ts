@@ -18,7 +18,7 @@ function bodyOf(
   model: string,
   request: Partial<ModelRequest> = {},
 ): JsonObject {
-  return protocol.request({ ...hi, ...request }, { model }).body as JsonObject;
+  return protocol.request({ ...hi, ...request }, { model }).body;
 }
 
 /** The texts of the blocks that are marked, or the names of what they are part of. */
@@ -32,7 +32,9 @@ function marked({ system, tools, messages }: JsonObject): readonly string[] {
     ...blocks(messages).flatMap(({ content }) =>
       blocks(content)
         .filter(has)
-        .map((block) => String(block["text"] ?? block["tool_use_id"] ?? block["id"])),
+        .map((block) =>
+          JSON.stringify(block["text"] ?? block["tool_use_id"] ?? block["id"]).slice(1, -1),
+        ),
     ),
   ];
 }
@@ -99,7 +101,7 @@ describe("a model that binds its thinking", () => {
     "claude-haiku-5-5-20261001",
   ])("%s is asked to leave out what does not fit", (model) => {
     const { body, headers } = requestOf(model);
-    expect((body as JsonObject)["thinking"]).toEqual({ type: "adaptive", block_binding: drop });
+    expect(body["thinking"]).toEqual({ type: "adaptive", block_binding: drop });
     expect(headers?.["anthropic-beta"]).toBe(beta);
   });
 
@@ -115,11 +117,9 @@ describe("a model that binds its thinking", () => {
   test("is asked for what the settings say instead, and for nothing without thinking", () => {
     const binding = { prefix_mismatch_behavior: "error" };
     const own = { thinking: { type: "adaptive", block_binding: binding } };
-    expect((requestOf("claude-opus-5-5", own).body as JsonObject)["thinking"]).toEqual(
-      own.thinking,
-    );
+    expect(requestOf("claude-opus-5-5", own).body["thinking"]).toEqual(own.thinking);
     const { body, headers } = requestOf("claude-haiku-5-5", { thinking: false });
-    expect((body as JsonObject)["thinking"]).toEqual({ type: "disabled" });
+    expect(body["thinking"]).toEqual({ type: "disabled" });
     expect(headers).not.toHaveProperty("anthropic-beta");
   });
 

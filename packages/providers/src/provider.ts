@@ -10,14 +10,8 @@ import {
 import type { ReplyWriter, RetryPolicy } from "@millrace/core/model";
 import type { Clock, ModelNotice, ModelRequest, RequestSettings } from "@millrace/core/ports";
 import type { Cause, Model, Usage } from "@millrace/core";
-import {
-  redactData,
-  rememberCredential,
-  rememberHeaders,
-  rememberUrl,
-} from "@millrace/core/secrets";
+import { redactData } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
-import { AuthFailure } from "./auth-failure.ts";
 import { urlOf } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
@@ -26,13 +20,15 @@ import type { ModelPrice } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { byCallName, nativeToolsOf } from "./protocols/native-tools.ts";
 import { withPortableCalls } from "./protocols/portable-calls.ts";
-import { legalName } from "./protocols/prepare.ts";
+import { legalName } from "./protocols/call-names.ts";
 import { leftOutRemark, refusalCause, RequestRefusal } from "./protocols/refusal.ts";
 import { withoutRefused } from "./protocols/refused-before.ts";
 import { wireNamesOf, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
 import type { WireNames } from "./protocols/tool-names.ts";
 import type { NativeTool, Protocol, ReplyContext, WireRequest } from "./protocol.ts";
 import { addressFailure, cutRemark, headersOf, nameFailure, tierOf } from "./request-notes.ts";
+import { sign } from "./sign.ts";
+import type { Auth } from "./sign.ts";
 import { ReplyReader } from "./reply.ts";
 import type { Reading, ReplyEnd } from "./reply.ts";
 import { isHttpAddress } from "./transport/address.ts";
@@ -43,7 +39,6 @@ import { failure } from "./failure.ts";
 import { Learned } from "./learned.ts";
 import { fetchSend } from "./transport/fetch.ts";
 import type { Network } from "./transport/network.ts";
-import { headerFault } from "./transport/headers.ts";
 import { timeoutsFor } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
 
@@ -57,25 +52,6 @@ export interface ProviderParts<Event, State> {
   readonly auth: Auth;
   /** Sends a request. Default: undici, or the caller's `fetch`. */
   readonly send?: Send | undefined;
-}
-
-/**
- * Returns the headers that authenticate a request, or a message for the user that describes how to
- * configure them. Called for each request, so that keys may change.
- */
-export type Auth = (
-  exchange: Exchange,
-) => Proof | SignedProof | string | Promise<Proof | SignedProof | string>;
-type Proof = Readonly<Record<string, string>>;
-
-/**
- * Headers that prove a request and hold no secret, as signatures do. Without `secrets` each header
- * counts as one.
- */
-export interface SignedProof {
-  readonly headers: Proof;
-  /** What was signed with, by a name for messages. It is kept out of every message and log line. */
-  readonly secrets: Proof;
 }
 
 /** What every provider takes: headers, transport, retries, clocks, prices. */
@@ -257,7 +233,7 @@ class RetriedRequest<Event, State> {
     const { fetch, network, timeouts, badEvents = "fail" } = this.#options;
     const sink = withOwnNames(this.#writer, this.#names);
     const reader = new ReplyReader(reading, context, sink, this.#notify);
-    const signed = await this.#sign(exchange);
+    const signed = await sign(exchange, this.#parts.auth);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({
       exchange: signed,
@@ -315,26 +291,6 @@ class RetriedRequest<Event, State> {
     }
   }
 
-  async #sign(exchange: Exchange): Promise<Exchange | ReturnType<typeof failure>> {
-    try {
-      const proof = await this.#parts.auth(exchange);
-      if (typeof proof === "string") return failure("missing_key", proof);
-      const signed = isSigned(proof) ? proof : { headers: proof, secrets: {} };
-      rememberUrl(exchange.url);
-      rememberHeaders(exchange.url, exchange.headers, isSigned(proof) ? {} : proof);
-      for (const [name, value] of Object.entries(signed.secrets)) rememberCredential(name, value);
-      const headers = { ...exchange.headers, ...signed.headers };
-      const fault = headerFault(headers);
-      return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
-    } catch (error) {
-      if (error instanceof AuthFailure) return error.failure;
-      return failure(
-        "hook_failed",
-        `auth threw: ${error instanceof Error ? error.message : "something"}`,
-      );
-    }
-  }
-
   #context(): ReplyContext {
     const { tools = [], transcript } = this.#request;
     const names = tools.map(({ name }) => this.#names.toWire.get(name) ?? name);
@@ -353,11 +309,6 @@ class RetriedRequest<Event, State> {
       // An error in the caller's callback must not break the reply.
     }
   };
-}
-
-/** A header may be named `headers`, but its value is a text. */
-function isSigned(proof: Proof | SignedProof): proof is SignedProof {
-  return typeof proof["headers"] === "object";
 }
 
 /** The settings of a request without those that are undefined, which override nothing. */

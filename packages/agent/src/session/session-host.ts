@@ -10,7 +10,7 @@ import type {
   View,
 } from "@millrace/core";
 import type { FactOf, InboxOptions, InboxStart } from "@millrace/core/writing";
-import type { AcceptOutcome, PeopleFact, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { AcceptOutcome, PeopleFact, SessionStore } from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
 import { redactedMessage } from "@millrace/core/secrets";
 import { Driver } from "../drive/driver.ts";
@@ -28,6 +28,7 @@ import { Observers } from "./observers.ts";
 import { brokenPort, unsent } from "./port-errors.ts";
 import { readRun } from "./read-run.ts";
 import { noticesOf } from "../work/secret-notices.ts";
+import { infoOf } from "./session-info.ts";
 import type { Watched } from "./watch.ts";
 
 /**
@@ -339,15 +340,4 @@ interface HostPorts {
   readonly store: SessionStore;
   readonly source: FactSource;
   readonly conversationKey: string;
-}
-
-/** The owner of the record is the user. A program without owners may name one in the metadata. */
-function infoOf({ sessionId, owner, metadata, tenant = "default" }: SessionRecord): SessionInfo {
-  const { user } = metadata;
-  return {
-    id: sessionId,
-    tenant,
-    user: owner ?? (typeof user === "string" ? user : "local"),
-    metadata,
-  };
 }

@@ -24,13 +24,6 @@ export function narrate(state: SessionState, message: Fact | Batch): readonly Na
     : narrateBatch(state, applied.state, message);
 }
 
-const droppedWhy: Readonly<Record<FactOf<"reasoning_dropped">["reason"], string>> = {
-  refused: "the vendor refused it",
-  summary: "a summary stands in its place",
-  disabled: "thinking was turned off",
-  upgrade: "the beginning of the conversation has changed",
-};
-
 function narrateFact(before: SessionState, after: SessionState, fact: Fact): readonly Narration[] {
   switch (fact.type) {
     case "run_started":
@@ -100,19 +93,23 @@ function narrateFact(before: SessionState, after: SessionState, fact: Fact): rea
     case "opaque":
       return [];
     case "notice":
-      return [{ type: "notice", code: fact.code, message: fact.message }];
-    case "prefix_broken": {
-      const message = `the next request does not begin as those before, so a vendor's cache is missed: ${fact.reason}`;
-      return [{ type: "notice", code: "prefix_changed", message }];
-    }
-    case "reasoning_dropped": {
-      const message = `what the model thought before is not sent any more: ${droppedWhy[fact.reason]}`;
-      return [{ type: "notice", code: "reasoning_dropped", message }];
-    }
+    case "prefix_broken":
+    case "reasoning_dropped":
+      return [noticeOf(fact)];
     default:
       fact satisfies never;
       return [];
   }
+}
+
+function noticeOf(fact: FactOf<"notice" | "prefix_broken" | "reasoning_dropped">): Narration {
+  if (fact.type === "notice") return { type: "notice", code: fact.code, message: fact.message };
+  if (fact.type === "prefix_broken") {
+    const message = `the vendor's cache is missed: ${fact.reason}`;
+    return { type: "notice", code: "prefix_changed", message };
+  }
+  const message = `earlier reasoning is not sent any more (${fact.reason})`;
+  return { type: "notice", code: "reasoning_dropped", message };
 }
 
 /** Drafts that were narrated and become no item: their lanes were closed from outside. */

@@ -11,10 +11,10 @@ import type {
   FactOf,
   Input,
   LiveEvent,
-  ReasoningDropped,
   RunOutcome,
   TraceContext,
 } from "../event/event.ts";
+import type { ReasoningDropped } from "../event/request-facts.ts";
 import type { Compaction } from "../event/state.ts";
 import type {
   ApprovalId,

@@ -63,23 +63,7 @@ export function openaiRows(
       limits: `true is sent only where the model would not think by itself, from gpt-5.1 to 5.4; no budget of tokens; gpt-5 and the o series always think`,
       fields: (thinking, given) => thinkingFields(thinking, given, effortPath),
     },
-    showThinking:
-      effortPath === "reasoning.effort"
-        ? {
-            kind: "sent",
-            as: ["reasoning.summary"],
-            limits: "a summary of it, from models that reason",
-            inConversation: (_, { model }) => (reasons(model) === true ? true : undefined),
-            fields: (isShown, { model }) =>
-              isShown && reasons(model) !== false ? { reasoning: { summary: "auto" } } : {},
-          }
-        : {
-            kind: "inherent",
-            how: "the API shows none",
-            limits: "true is refused",
-            unless: (isShown) =>
-              isShown ? "use openai, which asks by the Responses API" : undefined,
-          },
+    showThinking: openaiShowThinking(effortPath),
     cache: openaiCache(ttls),
     serviceTier: {
       kind: "sent",
@@ -97,6 +81,25 @@ export function openaiRows(
           : "use up to 16 labels, with names of up to 64 characters and values of up to 512",
     },
   };
+}
+
+/** Responses writes a summary of what the model thought. Chat completions shows nothing of it. */
+function openaiShowThinking(effortPath: EffortPath): SettingRows["showThinking"] {
+  return effortPath === "reasoning.effort"
+    ? {
+        kind: "sent",
+        as: ["reasoning.summary"],
+        limits: "a summary of it, from models that reason",
+        inConversation: (_, { model }) => (reasons(model) === true ? true : undefined),
+        fields: (isShown, { model }) =>
+          isShown && reasons(model) !== false ? { reasoning: { summary: "auto" } } : {},
+      }
+    : {
+        kind: "inherent",
+        how: "the API shows none",
+        limits: "true is refused",
+        unless: (isShown) => (isShown ? "use openai, which asks by the Responses API" : undefined),
+      };
 }
 
 /** The vendor keeps prefixes by itself. A key and a time to live can be asked for. */

@@ -1,6 +1,7 @@
-import { callId, continuation, partId, repairTranscript } from "@millrace/core/model";
+import { continuation, partId, repairTranscript } from "@millrace/core/model";
 import type { RequestUpdate } from "@millrace/core/model";
 import type { ModelRequest } from "@millrace/core/ports";
+import { CallNames } from "./call-names.ts";
 import { givenOptions } from "./given-options.ts";
 import { MovedMedia } from "./moved-media.ts";
 import type {
@@ -307,49 +308,4 @@ export function resultText(result: ToolResultPart): string {
     return typeof result.output === "string" ? result.output : JSON.stringify(result.output);
   }
   return result.status === "ok" ? "(no output)" : `(${result.status})`;
-}
-
-const legalId = /^[a-zA-Z0-9_-]{1,40}$/;
-/** Tool names that every vendor accepts. */
-export const legalName: RegExp = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
-
-/**
- * Gives calls ids and names that every vendor accepts. A result belongs to the latest call with its
- * id.
- */
-class CallNames {
-  readonly #used = new Set<string>();
-  readonly #latest = new Map<string, string>();
-
-  name(call: ToolCallPart): ToolCallPart {
-    const id = this.#unique(call.callId);
-    this.#latest.set(call.callId, id);
-    const tool = legalTool(call.tool);
-    if (id === call.callId && tool === call.tool) return call;
-    return { ...call, callId: callId(id), tool };
-  }
-
-  rename(result: ToolResultPart): ToolResultPart {
-    const id = this.#latest.get(result.callId) ?? result.callId;
-    const tool = legalTool(result.tool);
-    if (id === result.callId && tool === result.tool) return result;
-    return { ...result, callId: callId(id), tool };
-  }
-
-  #unique(id: string): string {
-    const base = legalId.test(id)
-      ? id
-      : `call_${id.replaceAll(/[^a-zA-Z0-9_-]/g, "")}`.slice(0, 32);
-    let unique = base;
-    for (let number = 2; this.#used.has(unique); number += 1) {
-      unique = `${base.slice(0, 32)}_${number}`;
-    }
-    this.#used.add(unique);
-    return unique;
-  }
-}
-
-function legalTool(name: string): string {
-  if (legalName.test(name)) return name;
-  return `_${name.replaceAll(/[^a-zA-Z0-9_-]/g, "_")}`.slice(0, 64);
 }

@@ -3,7 +3,7 @@ import type { Item, Json, JsonObject, Part } from "@millrace/core";
 import type { ModelRequest, RequestSettings, ToolDescription } from "@millrace/core/ports";
 import type { DeltaSink } from "../reply.ts";
 import type { NativeTool } from "../protocol.ts";
-import { legalName } from "./prepare.ts";
+import { legalName } from "./call-names.ts";
 
 /** The names that a vendor is given for tools, both ways. Other names stay as they are. */
 export interface WireNames {

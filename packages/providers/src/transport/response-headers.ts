@@ -19,10 +19,7 @@ export const requestIdHeaders: readonly string[] = [
 export const regionHeaders: readonly string[] = ["x-ms-region"];
 
 /** Headers that name the organization: OpenAI, Anthropic. */
-export const organizationHeaders: readonly string[] = [
-  "openai-organization",
-  "anthropic-organization-id",
-];
+const organizationHeaders: readonly string[] = ["openai-organization", "anthropic-organization-id"];
 
 /** The headers of one limit. */
 export interface LimitHeaders extends Pick<RateLimit, "of" | "per"> {
