@@ -83,6 +83,6 @@ async function expectToGoOn(store: SessionStore): Promise<void> {
   expect(stored).toMatchObject([
     { type: "guidance_set", guidance: { instructions: "Help.", anew: true } },
     { type: "prefix_broken", reason: "upgrade" },
-    { type: "reasoning_dropped", reason: "upgrade" },
+    { type: "reasoning_dropped", reason: "prefix_changed" },
   ]);
 }

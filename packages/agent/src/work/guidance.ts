@@ -39,7 +39,9 @@ export async function guidanceFacts(
   const { bindsReasoning = false } = host.agent.model ?? {};
   const through = bindsReasoning ? guide.last : undefined;
   const dropped: FactBody[] =
-    through === undefined ? [] : [{ type: "reasoning_dropped", runId, through, reason: "upgrade" }];
+    through === undefined
+      ? []
+      : [{ type: "reasoning_dropped", runId, through, reason: "prefix_changed" }];
   return [set, { type: "prefix_broken", runId, reason }, ...dropped];
 }
 

@@ -34,6 +34,6 @@ export function lostPartFacts(
   facts.push({ type: "prefix_broken", runId, reason: "the bytes of a part are lost" });
   const { last: through = last.id } = journal.context.guide;
   const binds = agent.model?.bindsReasoning === true;
-  if (binds) facts.push({ type: "reasoning_dropped", runId, through, reason: "upgrade" });
+  if (binds) facts.push({ type: "reasoning_dropped", runId, through, reason: "prefix_changed" });
   return facts;
 }

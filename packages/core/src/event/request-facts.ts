@@ -21,7 +21,7 @@ export interface ReasoningDropped {
   /** Where it is not sent any more: an endpoint and an account there. Left out: anywhere. */
   readonly scope?: string;
   readonly through: ItemId;
-  readonly reason: "refused" | "summary" | "disabled" | "upgrade";
+  readonly reason: "refused" | "summary" | "prefix_changed";
 }
 
 /** Requests have a text in the place of a part that a vendor refused, or whose bytes are lost. */

@@ -220,7 +220,7 @@ export const factsByType: { readonly [Type in FactBody["type"]]: fc.Arbitrary<Fa
         runId,
         scope: text,
         through: itemId,
-        reason: fc.constantFrom("refused", "summary", "disabled", "upgrade"),
+        reason: fc.constantFrom("refused", "summary", "prefix_changed"),
       },
       ["scope"],
     ),

@@ -215,7 +215,7 @@ const simple = factShapes({
     runId: runs,
     scope: optional(text),
     through: items,
-    reason: oneOf<ReasoningDropped["reason"]>("refused", "summary", "disabled", "upgrade"),
+    reason: oneOf<ReasoningDropped["reason"]>("refused", "summary", "prefix_changed"),
   },
   part_left_out: { runId: runs, itemId: items, partId: parts, text },
   prefix_broken: { runId: runs, reason: text },

@@ -1,5 +1,5 @@
 import type { Cause } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import { bindingFeature } from "../claude-binding.ts";
 
 /** What a request can do without if a vendor, or a gateway before it, refuses it. */
@@ -35,7 +35,9 @@ const refusals: readonly (readonly [RegExp, string])[] = [
 /** The tools as they are after all updates, for a vendor that takes no updates of tools. */
 export function withPlainTools(request: ModelRequest): ModelRequest {
   const { tools = [], updates = [] } = request;
-  const all = new Map(tools.map((tool) => [tool.name, tool]));
+  if (updates.length === 0) return request;
+  const all = new Map<string, ToolDescription>();
+  for (const tool of tools) if (!all.has(tool.name)) all.set(tool.name, tool);
   for (const { added = [], removed = [] } of updates) {
     for (const tool of added) all.set(tool.name, tool);
     for (const name of removed) all.delete(name);
