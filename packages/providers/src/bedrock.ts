@@ -105,6 +105,7 @@ export const bedrockAnthropicMessagesProtocol: Protocol<VendorEvent, AnthropicMe
   }),
   // Tools can't be added by their definitions here.
   appends: () => "instructions",
+  summarises: () => false,
 };
 
 const tierHeader =

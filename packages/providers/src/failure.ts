@@ -264,6 +264,8 @@ const unreadable = new RegExp(
   [
     "invalid `?signature`? in `?(?:redacted_)?thinking`?",
     "bound to a different conversation",
+    "`?compaction`? block.{0,40}`?signature`?",
+    "invalid `?signature`? in `?compaction`? block",
     "encrypted content .{0,300}could not be",
     "thought[ _]?signature",
     "reasoning_content.{0,60} must be passed back",

@@ -12,6 +12,7 @@ import type { VendorTool } from "@millrace/core/model";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { ArgumentFault, CommitPart, Ending } from "@millrace/core/writing";
 import type { SettingsTable } from "./settings.ts";
+import type { Exchange } from "./transport/exchange.ts";
 
 /**
  * The pure translation of one family of vendor APIs, in both directions. It never sees a socket, a
@@ -51,6 +52,8 @@ export interface Protocol<Event, State> {
   readonly appends?: (model: string) => Model["appends"];
   /** Whether what the model thought is valid only behind what stood before it then. Left out: it is not. */
   readonly bindsReasoning?: (model: string) => boolean;
+  /** Whether it summarises on request, as a model's `summarises`. */
+  readonly summarises?: (model: string) => boolean;
   /**
    * True if what only the vendor can read of a reply is valid at one endpoint and for one organization.
    * Left out: the vendor reads it wherever it comes from, or leaves it out itself.
@@ -60,7 +63,11 @@ export interface Protocol<Event, State> {
    * The feature for which the vendor refused a request, if a request can do without it and it is not among
    * those that are off. The vendor is asked again at once, and `RequestTarget.off` has the feature from then on.
    */
-  readonly refusedFeature?: (cause: Cause, off: ReadonlySet<string>) => string | undefined;
+  readonly refusedFeature?: (
+    cause: Cause,
+    off: ReadonlySet<string>,
+    sent: Pick<Exchange, "headers" | "body">,
+  ) => string | undefined;
   /**
    * The vendor's own tool of a kind, or undefined if this model is offered it as an ordinary function.
    * Left out: the vendor has no such tools.

@@ -108,6 +108,7 @@ export function createModel<Event, State>(
     id,
     ...(appends === undefined ? {} : { appends }),
     ...(protocol.bindsReasoning?.(model) === true ? { bindsReasoning: true } : {}),
+    ...(protocol.summarises?.(model) === true ? { summarises: true } : {}),
     stream: (request) =>
       createModelStream({
         model: id,
@@ -177,7 +178,7 @@ class RetriedRequest<Event, State> {
         spent = spent === undefined ? used : addUsage(spent, used);
       }
       const usage = spent;
-      if (!started && this.#goesWithout(end.cause)) {
+      if (!started && this.#goesWithout(end.cause, exchange)) {
         const again = this.#exchange();
         if ("code" in again) return { stop: "failed", cause: again, usage };
         exchange = again;
@@ -204,9 +205,9 @@ class RetriedRequest<Event, State> {
   }
 
   /** Whether the vendor refused a feature that the request can do without, and that was not refused before. */
-  #goesWithout(cause: Cause | undefined): boolean {
+  #goesWithout(cause: Cause | undefined, sent: Exchange): boolean {
     const { off } = this.#learned;
-    const feature = cause && this.#parts.protocol.refusedFeature?.(cause, off);
+    const feature = cause && this.#parts.protocol.refusedFeature?.(cause, off, sent);
     if (cause === undefined || feature === undefined) return false;
     off.add(feature);
     const message = `the vendor refuses ${feature}, so requests do without it from now on: ${cause.message}`;

@@ -3,6 +3,8 @@ import type { Fact, InputId, Item, ItemId, Json, JsonObject, TurnId } from "@mil
 import type { ToolDescription } from "@millrace/core/ports";
 import { runIdOf } from "@millrace/core/writing";
 import type { BodyOf } from "@millrace/core/writing";
+import type { Compaction } from "@millrace/core/reading";
+import { signatureOf } from "./summary.ts";
 import { emptyWatch, watchAfter } from "./notices.ts";
 import type { CostWatch } from "./notices.ts";
 
@@ -45,6 +47,10 @@ export interface Guide {
   readonly continued: readonly ItemId[];
   /** The turn of the newest item, if that is a reply which another request could end with. */
   readonly replied: TurnId | undefined;
+  /** The newest summary, if its vendor has signed it and no reasoning was dropped since. */
+  readonly signed: SignedSummary | undefined;
+  /** One that is stored, and not yet in the place of what it covers. */
+  readonly written: SignedSummary | undefined;
   /** How often requests stopped to begin with what was sent before. */
   readonly breaks: number;
   readonly watch: CostWatch;
@@ -53,6 +59,14 @@ export interface Guide {
   readonly strictOutput: Json | undefined;
   /** Those of inputs that wait. */
   readonly asked: Readonly<Record<InputId, AskedOutput>>;
+}
+
+interface SignedSummary {
+  readonly itemId: ItemId;
+  /** The model that takes it back. What others thought before it was written is not valid behind it. */
+  readonly model: string;
+  /** The newest item when it was written. */
+  readonly through: ItemId | undefined;
 }
 
 interface AskedOutput {
@@ -69,6 +83,8 @@ export const emptyGuide: Guide = {
   leftOut: {},
   continued: [],
   replied: undefined,
+  signed: undefined,
+  written: undefined,
   breaks: 0,
   watch: emptyWatch,
   output: undefined,
@@ -106,10 +122,7 @@ function changedBy(guide: Guide, fact: Fact): Guide {
     case "guidance_set":
       return fact.guidance === undefined ? guide : withGuidance(guide, fact.guidance);
     case "compaction_finished":
-      // What came before the summary is sent no more, so everything after it is new to the vendor.
-      return fact.summary === undefined
-        ? guide
-        : broken(startedAnew(withDropped(guide, "", guide.last)));
+      return fact.summary === undefined ? guide : broken(summarised(guide, fact.summary));
     case "prefix_broken":
       return broken(guide);
     case "reasoning_dropped":
@@ -126,9 +139,47 @@ function changedBy(guide: Guide, fact: Fact): Guide {
   }
 }
 
+/**
+ * What came before a summary is sent no more. Behind one of our own everything is new to the vendor. One that
+ * the vendor has signed keeps the beginning of requests, but not the changes that it covers: those are made
+ * again with the next turn.
+ */
+function summarised(guide: Guide, { itemId, last }: Pick<Compaction, "itemId" | "last">): Guide {
+  const { stages, written } = guide;
+  if (written?.itemId !== itemId) return startedAnew(withDropped(guide, "", guide.last));
+  const kept = { ...guide, signed: written, written: undefined };
+  const [base] = stages;
+  if (base === undefined || !stages.some((stage) => !isSame(stage, base))) return kept;
+  return { ...kept, stages: [...stages, { ...baseOf(base), after: last }] };
+}
+
+/** Whether something changes behind one of these items, other than notes. */
+export function changesBehind({ stages }: Guide, items: ReadonlySet<ItemId>): boolean {
+  return stages.some(({ after, ...stage }, at) => {
+    const before = stages[at - 1];
+    return (
+      after !== undefined && items.has(after) && before !== undefined && !isSame(stage, before)
+    );
+  });
+}
+
+type Content = Pick<Stage, "instructions" | "tools" | "output">;
+
+function isSame(one: Content, other: Content): boolean {
+  return (
+    one.instructions === other.instructions &&
+    equalJson(one.tools as unknown as Json, other.tools as unknown as Json) && // plain data
+    equalJson(one.output, other.output)
+  );
+}
+
 /** What the newest item is. A summary stands where the first item stood that it covers, so it is not. */
 function withItem(guide: Guide, { item, turnId }: BodyOf<"item_committed">): Guide {
-  if (item.author === "agent") return guide;
+  if (item.author === "agent") {
+    const model = signatureOf(item) === undefined ? undefined : item.model;
+    if (model === undefined) return guide;
+    return { ...guide, written: { itemId: item.id, model, through: guide.last } };
+  }
   const { last, replied, continued } = guide;
   const isReply = item.author === "model" && turnId !== undefined;
   const isBehind = isReply && last !== undefined && replied !== undefined && replied !== turnId;
@@ -239,5 +290,5 @@ function baseOf({ instructions, tools }: Guidance): Stage {
 
 function withDropped(guide: Guide, scope: string, through: ItemId | undefined): Guide {
   if (through === undefined) return guide;
-  return { ...guide, dropped: { ...guide.dropped, [scope]: through } };
+  return { ...guide, dropped: { ...guide.dropped, [scope]: through }, signed: undefined };
 }

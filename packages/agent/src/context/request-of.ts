@@ -18,6 +18,7 @@ import { assemble } from "./assemble.ts";
 import { compactionsOf } from "./context.ts";
 import type { Context } from "./context.ts";
 import { leftOutKey } from "./guide.ts";
+import { signatureOf } from "./summary.ts";
 import { defaultOutputBytes } from "./outputs.ts";
 import { canEnd } from "./guide.ts";
 import type { Guide, Stage } from "./guide.ts";
@@ -122,7 +123,8 @@ function updatesOf(
 
 /** Whether notes were read: a reply came behind them, or may still come. Others would only be outdated. */
 function isAnswered(stages: readonly Stage[], at: number, transcript: Transcript): boolean {
-  const next = stages[at + 1];
+  // A stage whose place is covered by a summary is not shown.
+  const next = stages.slice(at + 1).find(({ after }) => transcript.some(({ id }) => id === after));
   if (next === undefined) return true;
   const from = transcript.findIndex(({ id }) => id === stages[at]?.after);
   const to = transcript.findIndex(({ id }) => id === next.after);
@@ -168,18 +170,23 @@ function outputWords(output: Json | undefined): string {
 
 /** The items without data that the scope may not get, and with texts for parts that are left out. */
 function shownItems(transcript: Transcript, guide: Guide, scope: string | undefined): Transcript {
-  const { dropped, refused, leftOut } = guide;
+  const { dropped, refused, leftOut, signed } = guide;
   const placeOf = (id: ItemId | undefined): number =>
     id === undefined ? -1 : transcript.findLastIndex((item) => item.id === id);
   const ofScope = scope === undefined ? undefined : dropped[scope];
   const reasoning = Math.max(placeOf(dropped[""]), placeOf(ofScope));
   const refusedAt = placeOf(refused);
-  if (reasoning < 0 && Object.keys(leftOut).length === 0) return transcript;
+  const foreign = placeOf(signed?.through);
+  if (reasoning < 0 && foreign < 0 && Object.keys(leftOut).length === 0) return transcript;
   return transcript.map((item, at) => {
     const parts = item.parts.map((part): Part => {
       const text = leftOut[leftOutKey(item.id, part.id)];
       if (text !== undefined) return { kind: "text", id: part.id, text };
       if (part.kind === "reasoning" && at <= reasoning) return withoutOpaque(part);
+      if (part.kind === "reasoning" && at <= foreign && item.model !== signed?.model)
+        return withoutOpaque(part);
+      if (part.kind === "text" && item.id !== signed?.itemId && signatureOf(item) !== undefined)
+        return withoutVendorData(part);
       return item.author === "model" && at <= refusedAt ? withoutVendorData(part) : part;
     });
     return parts.every((part, index) => part === item.parts[index]) ? item : { ...item, parts };

@@ -116,6 +116,7 @@ function checkNested(door: Door, settings: AgentSettings<[]>): void {
       keep: optional(whole(0)),
       instructions: optional(text()),
       model: optional(model),
+      compaction: optional(oneOf("auto", "own")),
     });
   }
   if (retry !== undefined) {

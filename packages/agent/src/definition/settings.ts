@@ -106,6 +106,11 @@ export interface ContextSettings {
   readonly instructions?: string | undefined;
   /** Writes the summaries. Left out: the agent's own model. */
   readonly model?: Model | undefined;
+  /**
+   * `"own"`: summaries are always asked for in words. `"auto"`, if left out: a vendor that signs summaries is
+   * asked for one, behind which what the model thought stays valid.
+   */
+  readonly compaction?: "auto" | "own" | undefined;
 }
 
 /** The run as the `respond` function of its agent gets it. All functions are bound. */

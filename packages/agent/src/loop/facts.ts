@@ -129,7 +129,9 @@ function scheduleRetry(
   if (failed === undefined || failed.reported) return undefined;
   const ofTurn = action.of === "reply" && turn !== undefined;
   const report = reportOf(failed, ofTurn ? { runId, turnId: turn.turnId } : { runId });
-  const through = state.items.at(-1)?.id;
+  // A summary is stored last, but stands first in requests.
+  const newest = state.items.findLastIndex(({ author }) => author !== "agent");
+  const through = newest < 0 ? undefined : state.items.at(newest)?.id;
   if (action.dropsReasoning !== true || through === undefined) return report;
   return [...report, { type: "reasoning_dropped", runId, through, reason: "refused" }];
 }

@@ -9,7 +9,7 @@ import type { Journal } from "../work/host.ts";
 import { RunRecords } from "../work/run-records.ts";
 
 /** The form of what a checkpoint keeps of the loop. Another one is not read: all facts are read instead. */
-const checkpointForm = "loop 4";
+const checkpointForm = "loop 5";
 
 type CheckpointRead = NonNullable<Awaited<ReturnType<typeof readSession>>["checkpoint"]>;
 
@@ -57,13 +57,26 @@ function guideOf({
   last,
   refused,
   replied,
+  signed,
+  written,
   output,
   strictOutput,
   stages,
   ...rest
 }: Guide): Guide {
   const whole = stages.map(({ after, ...stage }) => ({ ...stage, after }));
-  return { ...rest, since, last, refused, replied, output, strictOutput, stages: whole };
+  return {
+    ...rest,
+    since,
+    last,
+    refused,
+    replied,
+    signed,
+    written,
+    output,
+    strictOutput,
+    stages: whole,
+  };
 }
 
 /** Reads what `encodeLoop` made, or nothing if it has another form. */

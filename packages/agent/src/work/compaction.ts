@@ -10,6 +10,8 @@ import {
 } from "../context/compact.ts";
 import type { CompactionPlan } from "../context/compact.ts";
 import { compactionsOf } from "../context/context.ts";
+import { changesBehind } from "../context/guide.ts";
+import { signedSummary } from "../context/summary.ts";
 import { outputLimits } from "../context/request-of.ts";
 import { isTooLong } from "../loop/limits.ts";
 import { attempt } from "./attempt.ts";
@@ -84,6 +86,15 @@ async function summarise(
   if (model === undefined) return { written: false, used: [] };
   const byRecord = summaryRequest(plan, { instructions });
   const asked = { host, epochs, todo, model };
+  const signed = signedRequest(host, plan);
+  if (signed !== undefined) {
+    const made = await ask(asked, async (signal) => {
+      const { request } = await withBytes(host, { ...signed, signal });
+      return request;
+    });
+    if (isSettled(todo, made)) return made;
+    return await instead(asked, made, byRecord);
+  }
   if (!mayAskInPlace(host)) return await ask(asked, async () => byRecord);
   const inPlace = await ask(asked, async (signal) => {
     const content = contentOf(host);
@@ -91,15 +102,52 @@ async function summarise(
     const { request } = await withBytes(host, { ...content, transcript, signal });
     return { ...request, conversation: { key: host.conversationKey } };
   });
-  const isFailed = inPlace instanceof RetryableAttempt;
-  if (isFailed ? inPlace.cause.retryable === true : inPlace.written) return inPlace;
-  if (todo.signal.aborted) return inPlace;
-  if (isFailed) await inPlace.drop();
-  const used = isFailed ? [reportOf(todo, inPlace)] : inPlace.used;
+  return isSettled(todo, inPlace) ? inPlace : await instead(asked, inPlace, byRecord);
+}
+
+/** Whether there is a summary, or another attempt may bring one, or none is wanted any more. */
+function isSettled({ signal }: CompactionToDo, made: Summarised | RetryableAttempt): boolean {
+  if (signal.aborted) return true;
+  return made instanceof RetryableAttempt ? made.cause.retryable === true : made.written;
+}
+
+/** Asks by the record, after a request that brought no summary. */
+async function instead(
+  asked: Asked,
+  made: Summarised | RetryableAttempt,
+  byRecord: ModelRequest,
+): Promise<Summarised | RetryableAttempt> {
+  const isFailed = made instanceof RetryableAttempt;
+  if (isFailed) await made.drop();
+  const used = isFailed ? [reportOf(asked.todo, made)] : made.used;
   const second = await ask(asked, async () => byRecord);
   return second instanceof RetryableAttempt
     ? second
     : { ...second, used: [...used, ...second.used] };
+}
+
+/**
+ * The request for a summary that the vendor signs: the session's own up to the end of the range, which has to
+ * begin with the session. Undefined if that is not so, if the model writes none, or if instructions or tools
+ * change behind the range: such a change would have to be kept, and made anew, at once.
+ */
+function signedRequest(host: WorkHost, { first, last }: CompactionPlan): ModelRequest | undefined {
+  const { agent, journal, conversationKey: key } = host;
+  const { context: settings, model } = agent;
+  if (model?.summarises !== true || settings?.compaction === "own" || !mayAskInPlace(host))
+    return undefined;
+  const { output: _, ...content } = contentOf(host);
+  const end = content.transcript.findLastIndex(({ id }) => id === last);
+  if (end < 0 || content.transcript[0]?.id !== first) return undefined;
+  const kept = new Set(content.transcript.slice(end + 1).map(({ id }) => id));
+  if (changesBehind(journal.context.guide, kept)) return undefined;
+  return {
+    ...content,
+    transcript: content.transcript.slice(0, end + 1),
+    updates: content.updates?.filter(({ after }) => !kept.has(after)),
+    conversation: { key },
+    summarise: { instructions: settings?.instructions },
+  };
 }
 
 /** Not by another model, behind a hook that changes requests, or when the request is too long as it is. */
@@ -148,7 +196,8 @@ async function ask(
   const usage = attempted.usage ?? noUsage;
   const report = reportOf(todo, { usage, epoch: lane.epoch });
   await host.allowance?.spend(usage);
-  const item = itemFrom(lane, itemId, attempted, "agent");
+  const reply = itemFrom(lane, itemId, attempted, "agent");
+  const item = signedSummary(reply) ?? reply;
   // A call in a summary would never be answered, so such a reply is not used.
   if (summaryText(item) === undefined || item.parts.some(({ kind }) => kind === "tool_call")) {
     await lane.drop();

@@ -22,6 +22,8 @@ export interface Model {
   readonly appends?: "instructions" | "tools" | undefined;
   /** True if what it thought is valid only behind what stood before it then. */
   readonly bindsReasoning?: boolean | undefined;
+  /** True if it takes `summarise`. */
+  readonly summarises?: boolean | undefined;
 }
 
 /** What a model is asked: the transcript, and what it may use to reply. */
@@ -36,6 +38,12 @@ export interface ModelRequest {
    * for a model that `appends`.
    */
   readonly updates?: readonly RequestUpdate[] | undefined;
+  /**
+   * Asks for a summary of the transcript, and not for a reply, which may end with any item. Only for a model
+   * that `summarises`. The summary is a custom part `compaction` whose value has the text as `content`; what
+   * else it has is the vendor's, by which reasoning behind the transcript stays valid behind the summary.
+   */
+  readonly summarise?: { readonly instructions?: string | undefined } | undefined;
   /** Settings that all vendors share, and the vendor's own fields beside them. */
   readonly settings?: RequestSettings | undefined;
   /**

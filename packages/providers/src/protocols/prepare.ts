@@ -79,7 +79,7 @@ export interface Abilities {
 const never = (): boolean => false;
 
 /** What of a request is prepared. */
-type Conversed = Pick<ModelRequest, "transcript" | "updates">;
+type Conversed = Pick<ModelRequest, "transcript" | "updates" | "summarise">;
 
 /**
  * Prepares a conversation. `author` is `protocol/model` of the model that gets the request. Updates are
@@ -111,7 +111,7 @@ export function prepareWithUpdates(
 const fromOperator = "[From the operator of this conversation, and not from the user:]";
 
 function prepared<T extends Turn | UpdateTurn>(
-  { transcript, updates = [] }: Conversed,
+  { transcript, updates = [], summarise }: Conversed,
   author: string,
   { goesOn = never, keeps = never }: Abilities,
   updateTurn: (update: RequestUpdate) => T | Turn | undefined,
@@ -145,7 +145,8 @@ function prepared<T extends Turn | UpdateTurn>(
   const isResumed =
     last?.role === "model" && last.paused && left.length === 0 && goesOn(last.parts);
   turns.push(...left);
-  if (last?.role === "model" && !isResumed) turns.push(userSays(continuation));
+  const isOpen = last?.role === "model" && !isResumed && summarise === undefined;
+  if (isOpen) turns.push(userSays(continuation));
   return turns.map((turn) =>
     turn.role === "model" && turn.paused && !(isResumed && turn === last)
       ? { ...turn, paused: false }

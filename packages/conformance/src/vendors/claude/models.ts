@@ -84,7 +84,7 @@ export function takesEffortMessages(model: ClaudeModel): boolean {
 
 /** True for the models that summarise on request. */
 export function takesCompaction({ family, version }: ClaudeModel): boolean {
-  return family !== "haiku" && version >= 406;
+  return version >= (family === "haiku" ? 505 : 406);
 }
 
 /** True for the models that think unless it is disabled. */

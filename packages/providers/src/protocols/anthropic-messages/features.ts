@@ -1,26 +1,44 @@
 import type { Cause } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
-import { bindingFeature } from "../claude-binding.ts";
+import type { Exchange } from "../../transport/exchange.ts";
+import { bindingBeta, bindingFeature } from "../claude-binding.ts";
 
 /** What a request can do without if a vendor, or a gateway before it, refuses it. */
-export const features: Readonly<Record<"binding" | "notes" | "system" | "tools", string>> = {
+export const features: Readonly<
+  Record<"binding" | "notes" | "summaries" | "system" | "tools", string>
+> = {
   binding: bindingFeature,
   tools: "changes of tools in a conversation",
   notes: "system messages for one turn",
+  summaries: "signed summaries",
   system: "system messages in a conversation",
+};
+
+/** The names by which the vendor is asked for them. */
+export const betas: Readonly<Record<"binding" | "notes" | "summaries" | "tools", string>> = {
+  binding: bindingBeta,
+  notes: "mid-conversation-system-clear-at-2026-08-21",
+  summaries: "compact-2026-09-04",
+  tools: "inline-tools-2026-09-15",
 };
 
 /**
  * The feature that a vendor's message refuses, if it is not off. Bedrock does not name the beta that it does
- * not know: then all of them are tried in turn.
+ * not take: then those of the request are tried in turn.
  */
 export function refusedFeature(
   { code, message }: Cause,
   off: ReadonlySet<string>,
+  { headers, body }: Pick<Exchange, "headers" | "body">,
 ): string | undefined {
   if (code !== "bad_request") return undefined;
-  if (/invalid beta flag/i.test(message))
-    return [features.notes, features.tools, features.binding].find((name) => !off.has(name));
+  if (/invalid beta flag/i.test(message)) {
+    const sent = `${headers["anthropic-beta"]} ${body}`;
+    const name = (["notes", "tools", "summaries", "binding"] as const).find(
+      (each) => !off.has(features[each]) && sent.includes(betas[each]),
+    );
+    return name === undefined ? undefined : features[name];
+  }
   const found = refusals.find(([words]) => words.test(message))?.[1];
   return found === undefined || off.has(found) ? undefined : found;
 }
@@ -28,6 +46,7 @@ export function refusedFeature(
 const refusals: readonly (readonly [RegExp, string])[] = [
   [/block_binding|thinking-binding-controls/i, features.binding],
   [/clear_at|clear-at-/i, features.notes],
+  [/\bcompaction\b|compact-20/i, features.summaries],
   [/tool_addition|tool_removal|inline-tools-/i, features.tools],
   [/role ['"`]?system|messages\.\d+\.role/i, features.system],
 ];

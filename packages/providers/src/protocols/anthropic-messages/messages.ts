@@ -118,8 +118,14 @@ function isUpload(block: JsonObject): boolean {
   return block["type"] === "container_upload";
 }
 
-/** The final message list. It begins with the user, and ends with the user or a turn to resume. */
-export function finished(entries: readonly Entry[]): readonly JsonObject[] {
+/**
+ * The final message list. It begins with the user or a signed summary, and ends with the user or a turn to
+ * resume; with anything, if it is only to be summarised.
+ */
+export function finished(
+  entries: readonly Entry[],
+  { mayEndAnyhow }: { readonly mayEndAnyhow: boolean },
+): readonly JsonObject[] {
   const sent = merged(
     entries.map((entry) => ({
       ...entry,
@@ -136,10 +142,15 @@ export function finished(entries: readonly Entry[]): readonly JsonObject[] {
     return { role, content: role === "system" ? blocks : resultsFirst(blocks) };
   });
   return [
-    ...(whole[0]?.role === "user" ? [] : [user]),
+    ...(whole[0]?.role === "user" || isSummary(whole[0]) ? [] : [user]),
     ...messages,
-    ...(last?.role === "assistant" && !resumed ? [user] : []),
+    ...(last?.role === "assistant" && !resumed && !mayEndAnyhow ? [user] : []),
   ];
+}
+
+function isSummary(entry: Entry | undefined): boolean {
+  const [block] = entry?.content ?? [];
+  return block?.["type"] === "compaction" && block["signature"] !== undefined;
 }
 
 /** True if the vendor can resume the turn. Text alone would be read as a prefill. */

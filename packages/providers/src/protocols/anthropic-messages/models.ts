@@ -32,6 +32,8 @@ export interface Claude {
   readonly takesUpdates: boolean;
   /** What it thought is valid only behind what stood before it then. */
   readonly bindsThinking: boolean;
+  /** It writes signed summaries on request. */
+  readonly summarises: boolean;
   /** The word for the most effort. */
   readonly most: "high" | "max";
 }
@@ -57,6 +59,7 @@ export function claude(model: string): Claude {
     bindsThinking: /(?:opus|sonnet|haiku)-5[.-]5(?!\d)|(?:fable|mythos)-5[.-][12](?!\d)/.test(
       model,
     ),
+    summarises: version >= (model.includes("haiku") ? 505 : 406) && version < 1000,
     most: version >= 406 ? "max" : "high",
   };
 }
@@ -73,5 +76,6 @@ const another: Claude = {
   takesForcedChoice: true,
   takesUpdates: false,
   bindsThinking: false,
+  summarises: false,
   most: "max",
 };

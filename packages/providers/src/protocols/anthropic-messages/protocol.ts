@@ -22,6 +22,7 @@ export const anthropicMessagesProtocol: Protocol<VendorEvent, AnthropicMessagesS
   appends: (model) => (claude(model).takesUpdates ? "tools" : "instructions"),
   refusedFeature,
   bindsReasoning: (model) => claude(model).bindsThinking,
+  summarises: (model) => claude(model).summarises,
   nativeTool,
   settings: anthropicSettings,
 };

@@ -22,7 +22,8 @@ import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
 import { anthropicSettings } from "./settings.ts";
 import { withThinking } from "./thinking.ts";
-import { features, withPlainNotes, withPlainTools } from "./features.ts";
+import { betas as knownBetas, features, withPlainNotes, withPlainTools } from "./features.ts";
+import { summaryFields, withSummary } from "./summary.ts";
 import { declaredNames, formerTools, toolsOf } from "./tools.ts";
 
 export const protocolId = "anthropic-messages";
@@ -39,7 +40,8 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
   const plain = isPlain || !takesUpdates ? withPlainTools(modelRequest) : modelRequest;
   const given = off?.has(features.notes) === true ? withPlainNotes(plain) : plain;
   const conversed = { ...given, transcript: trimPaused(modelRequest.transcript, author) };
-  const turns = (takesUpdates ? prepareWithUpdates : prepare)(conversed, author, { goesOn });
+  const prepared = (takesUpdates ? prepareWithUpdates : prepare)(conversed, author, { goesOn });
+  const turns = off?.has(features.summaries) === true ? prepared : withSummary(prepared, author);
   const { fields: own, shared } = applySettings(anthropicSettings, modelRequest, target.model);
   const {
     betas,
@@ -63,11 +65,12 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
     ...settings,
     ...bound,
     ...fields,
+    ...summaryFields(modelRequest, off),
     ...systemOf(instructions, system),
     ...toolFields(declared, former, choice),
     ...containerOf(modelRequest.transcript, author, entries, settings),
     model: target.model,
-    messages: finished(entries),
+    messages: finished(entries, { mayEndAnyhow: modelRequest.summarise !== undefined }),
     stream: true,
   };
   return {
@@ -78,8 +81,11 @@ export function request(modelRequest: ModelRequest, target: RequestTarget): Wire
         ...toolBetas(native),
         ...(hasFiles(entries) ? [filesBeta] : []),
         ...(bound === undefined ? [] : [bindingBeta]),
-        ...(entries.some(changesTools) ? [toolChangesBeta] : []),
-        ...(entries.some(({ isNote }) => isNote === true) ? [notesBeta] : []),
+        ...(entries.some(changesTools) ? [knownBetas.tools] : []),
+        ...(entries.some(({ isNote }) => isNote === true) ? [knownBetas.notes] : []),
+        ...(modelRequest.summarise !== undefined || turns !== prepared
+          ? [knownBetas.summaries]
+          : []),
       ]),
     },
     body: withBreakpoints(body, shared.cache),
@@ -150,12 +156,6 @@ function containerOf(
   if (id === undefined) return {};
   return { container: isJsonObject(own) ? { ...own, id } : id };
 }
-
-/** The feature by which tools are added and removed behind the messages before. */
-const toolChangesBeta = "inline-tools-2026-09-15";
-
-/** The feature by which a system message is left out once the next input has come. */
-const notesBeta = "mid-conversation-system-clear-at-2026-08-21";
 
 function changesTools({ role, content }: Entry): boolean {
   return role === "system" && content.some((block) => block?.["type"] !== "text");
