@@ -142,15 +142,21 @@ function changedBy(guide: Guide, fact: Fact): Guide {
 /**
  * What came before a summary is sent no more. Behind one of our own everything is new to the vendor. One that
  * the vendor has signed keeps the beginning of requests, but not the changes that it covers: those are made
- * again with the next turn.
+ * again.
  */
 function summarised(guide: Guide, { itemId, last }: Pick<Compaction, "itemId" | "last">): Guide {
   const { stages, written } = guide;
   if (written?.itemId !== itemId) return startedAnew(withDropped(guide, "", guide.last));
   const kept = { ...guide, signed: written, written: undefined };
   const [base] = stages;
-  if (base === undefined || !stages.some((stage) => !isSame(stage, base))) return kept;
+  if (base === undefined || !hasChanged(guide)) return kept;
   return { ...kept, stages: [...stages, { ...baseOf(base), after: last }] };
+}
+
+/** Whether something has changed since the beginning of requests, other than notes. */
+export function hasChanged({ stages }: Guide): boolean {
+  const [base] = stages;
+  return base !== undefined && stages.some((stage) => !isSame(stage, base));
 }
 
 /** Whether something changes behind one of these items, other than notes. */

@@ -1,5 +1,5 @@
 import { noUsage } from "@millrace/core/writing";
-import type { ItemId, Model, RunId, TurnId, Usage } from "@millrace/core";
+import type { ItemId, Json, Model, RunId, TurnId, Usage } from "@millrace/core";
 import type { Epoch, ModelRequest } from "@millrace/core/ports";
 import type { BodyOf } from "@millrace/core/writing";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../context/compact.ts";
 import type { CompactionPlan } from "../context/compact.ts";
 import { compactionsOf } from "../context/context.ts";
-import { changesBehind } from "../context/guide.ts";
+import { changesBehind, hasChanged } from "../context/guide.ts";
 import { signedSummary } from "../context/summary.ts";
 import { outputLimits } from "../context/request-of.ts";
 import { isTooLong } from "../loop/limits.ts";
@@ -29,7 +29,7 @@ export interface CompactionToDo {
   readonly signal: AbortSignal;
 }
 
-type CompactionFacts = readonly BodyOf<"compaction_finished" | "usage_reported">[];
+type CompactionFacts = readonly BodyOf<"compaction_finished" | "usage_reported" | "guidance_set">[];
 
 /**
  * Summarises the oldest items by one request to a model. The summary is stored as an item of its own;
@@ -60,8 +60,26 @@ export async function compactContext(
   if (summarised instanceof RetryableAttempt) return summarised;
   const { first, last } = plan;
   return summarised.written
-    ? [...summarised.used, { ...nothing, summary: { itemId, first, last } }]
+    ? [
+        ...summarised.used,
+        { ...nothing, summary: { itemId, first, last } },
+        ...saidAgain(host, todo),
+      ]
     : [...summarised.used, nothing];
+}
+
+/** A signed summary keeps the beginning of requests, so changes that it covers have to be made again. */
+function saidAgain(
+  { journal }: WorkHost,
+  { runId, turnId, itemId }: CompactionToDo,
+): readonly BodyOf<"guidance_set">[] {
+  const { guide } = journal.context;
+  const newest = guide.stages.at(-1);
+  if (guide.written?.itemId !== itemId || newest === undefined || !hasChanged(guide)) return [];
+  const { instructions = null, tools } = newest;
+  // Tools are plain data.
+  const guidance = { instructions, tools: tools as unknown as Json };
+  return [{ type: "guidance_set", runId, turnId, guidance }];
 }
 
 interface Summarised {
