@@ -56,7 +56,9 @@ async function play({ vendorOf, modelOf, wordsOf, compaction }: Play): Promise<P
 /** The types of the blocks of a request's messages. */
 function blocksOf({ body }: AcceptedRequest): readonly string[] {
   const messages = body["messages"] as readonly { readonly content: readonly JsonObject[] }[];
-  return messages.flatMap(({ content }) => content.map(({ type }) => String(type)));
+  return messages.flatMap(({ content }) =>
+    content.map(({ type }) => (typeof type === "string" ? type : "")),
+  );
 }
 
 const completed = Array.from({ length: 10 }, () => "completed");
