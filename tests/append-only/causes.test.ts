@@ -106,6 +106,9 @@ const causes: Readonly<Record<string, readonly Step[]>> = {
   ],
   "4 a shape of the answer": [{}, { output: true }, ...twice({})],
   "5 a summary": Array.from({ length: 5 }, () => ({
+    settings: { context: { window: 500, compactAbove: 0.1, keep: 2, compaction: "own" } },
+  })),
+  "5 a summary of the vendor": Array.from({ length: 5 }, () => ({
     settings: { context: { window: 500, compactAbove: 0.1, keep: 2 } },
   })),
   "6 shorter results": [

@@ -12,7 +12,6 @@ import type { VendorTool } from "@millrace/core/model";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { ArgumentFault, CommitPart, Ending } from "@millrace/core/writing";
 import type { SettingsTable } from "./settings.ts";
-import type { Exchange } from "./transport/exchange.ts";
 
 /**
  * The pure translation of one family of vendor APIs, in both directions. It never sees a socket, a
@@ -66,7 +65,7 @@ export interface Protocol<Event, State> {
   readonly refusedFeature?: (
     cause: Cause,
     off: ReadonlySet<string>,
-    sent: Pick<Exchange, "headers" | "body">,
+    sent: SentRequest,
   ) => string | undefined;
   /**
    * The vendor's own tool of a kind, or undefined if this model is offered it as an ordinary function.
@@ -168,6 +167,12 @@ export interface RequestTarget {
   readonly model: string;
   /** Features that this vendor has refused before. */
   readonly off?: ReadonlySet<string> | undefined;
+}
+
+/** A request as it was sent. */
+export interface SentRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** A request in the vendor's form. The provider adds the endpoint and the key. */

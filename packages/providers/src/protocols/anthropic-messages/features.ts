@@ -1,6 +1,6 @@
 import type { Cause } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
-import type { Exchange } from "../../transport/exchange.ts";
+import type { SentRequest } from "../../protocol.ts";
 import { bindingBeta, bindingFeature } from "../claude-binding.ts";
 
 /** What a request can do without if a vendor, or a gateway before it, refuses it. */
@@ -29,7 +29,7 @@ export const betas: Readonly<Record<"binding" | "notes" | "summaries" | "tools",
 export function refusedFeature(
   { code, message }: Cause,
   off: ReadonlySet<string>,
-  { headers, body }: Pick<Exchange, "headers" | "body">,
+  { headers, body }: SentRequest,
 ): string | undefined {
   if (code !== "bad_request") return undefined;
   if (/invalid beta flag/i.test(message)) {
