@@ -86,7 +86,9 @@ export function outputLimits(
   { items, guide }: Context,
   outputBytes: (tool: string) => number,
 ): (part: ToolResultPart) => number {
-  const end = items.findLastIndex(({ id }) => id === guide.since);
+  const { since } = guide;
+  if (since === undefined) return () => defaultOutputBytes;
+  const end = items.findLastIndex(({ id }) => id === since);
   const old = new Set<Part>(
     items
       .toArray()
@@ -102,32 +104,47 @@ function updatesOf(
   transcript: Transcript,
   { appends, outputInWords }: Pick<RequestTarget, "appends" | "outputInWords">,
 ): readonly RequestUpdate[] {
-  const places = new Set(transcript.map(({ id }) => id));
+  const places = placesOf(stages, transcript);
   return stages.flatMap((stage, at): readonly RequestUpdate[] => {
     const before = stages[at - 1];
     const { after } = stage;
     if (before === undefined || after === undefined || !places.has(after)) return [];
-    const notes = isAnswered(stages, at, transcript) ? stage.notes : undefined;
+    const isShown = stage.notes !== undefined && isAnswered(stages.slice(at), places, transcript);
     const update = updateOf(
       {
         ...before,
         ...(appends === "tools" ? {} : { tools: stage.tools }),
         ...(outputInWords === true ? {} : { output: stage.output }),
       },
-      { ...stage, notes },
+      { ...stage, notes: isShown ? stage.notes : undefined },
       after,
     );
     return update === undefined ? [] : [update];
   });
 }
 
+/** Where the stages begin. One that begins behind an item which a summary covers is not shown. */
+function placesOf(
+  stages: readonly Stage[],
+  transcript: Transcript,
+): ReadonlyMap<ItemId | undefined, number> {
+  const places = new Map<ItemId | undefined, number>();
+  if (stages.length < 2) return places;
+  const wanted = new Set(stages.map(({ after }) => after));
+  for (const [at, { id }] of transcript.entries()) if (wanted.has(id)) places.set(id, at);
+  return places;
+}
+
 /** Whether notes were read: a reply came behind them, or may still come. Others would only be outdated. */
-function isAnswered(stages: readonly Stage[], at: number, transcript: Transcript): boolean {
-  // A stage whose place is covered by a summary is not shown.
-  const next = stages.slice(at + 1).find(({ after }) => transcript.some(({ id }) => id === after));
-  if (next === undefined) return true;
-  const from = transcript.findIndex(({ id }) => id === stages[at]?.after);
-  const to = transcript.findIndex(({ id }) => id === next.after);
+function isAnswered(
+  [stage, ...later]: readonly Stage[],
+  places: ReadonlyMap<ItemId | undefined, number>,
+  transcript: Transcript,
+): boolean {
+  const from = places.get(stage?.after);
+  const next = later.find(({ after }) => places.has(after));
+  if (next === undefined || from === undefined) return true;
+  const to = places.get(next.after) ?? from;
   return transcript.slice(from + 1, to + 1).some(({ author }) => author === "model");
 }
 
