@@ -167,7 +167,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     bottom: ["names", "steps", "connect-options", "session-header"],
     folders: { workflow: [], worker: [], client: [], plugin: ["worker"], "plugin-workflow": [] },
   },
-  conformance: { bottom: ["case"], folders: { vectors: [], http: [] } },
+  conformance: { bottom: ["case"], folders: { vectors: [], http: [], vendors: [] } },
 };
 
 /** The line limit of a source file, tests aside … */

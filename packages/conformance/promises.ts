@@ -343,4 +343,21 @@ export const promises: readonly PromiseEntry[] = [
       { file: "packages/stores/src/postgres/tenants.test.ts" },
     ],
   },
+  {
+    id: "P34",
+    promise: "What a vendor has seen of a session never changes.",
+    holds:
+      "Whatever happens between two requests (other instructions, tools, limits, models or accounts, a summary, a stop, a cut reply, a crash, an upgrade), the next one begins with the last one whose reply was kept, or a fact says why not. Stand-ins that enforce the documented rules of Anthropic, Bedrock, OpenAI Responses, Gemini and DeepSeek refuse nothing, also without the vendor's own net.",
+    limits:
+      "Stand-ins, not the vendors themselves. A hook that rewrites requests is noticed, not prevented.",
+    tests: [
+      { file: "tests/append-only/histories.test.ts" },
+      { file: "tests/append-only/other-histories.test.ts" },
+      { file: "tests/append-only/causes.test.ts" },
+      { file: "tests/append-only/refused-reasoning.test.ts" },
+      { file: "tests/append-only/refused-betas.test.ts" },
+      { file: "tests/append-only/signed-summaries.test.ts" },
+      { file: "tests/append-only/upgrade.test.ts" },
+    ],
+  },
 ];

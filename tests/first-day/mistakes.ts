@@ -42,7 +42,7 @@ const schemaFix =
 const promptFix =
   "a prompt is a text, or a list of texts and files; earlier items are the transcript of agent.open";
 const settingNames =
-  "the options are name, model, respond, instructions, tools, policy, limits, observers, hooks, context, retry, stall, price, allLabels, approvalTimeoutMs, parallel, trace, warnings";
+  "the options are name, model, respond, instructions, notes, tools, policy, limits, observers, hooks, context, retry, stall, price, allLabels, approvalTimeoutMs, parallel, trace, warnings";
 
 /** Programs whose run fails, and what they do about it. */
 const unreadFailures: readonly Mistake[] = [

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { apply, emptyState, restore } from "@millrace/core/reading";
+import { publicFact } from "@millrace/core/wire";
 import type { Fact, SessionState } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import type { Followed } from "@millrace/core/reading";
@@ -32,7 +33,11 @@ export class RecordingViewer {
 
   /** Facts that it was shown and that are not what the store has. */
   untrue(stored: readonly Fact[]): readonly Fact[] {
-    return [...this.facts.values()].filter((fact) => !isDeepStrictEqual(fact, stored[fact.n - 1]));
+    return [...this.facts.values()].filter((fact) => {
+      const own = stored[fact.n - 1];
+      // A viewer is given less of some: not the agent's instructions.
+      return own === undefined || !isDeepStrictEqual(publicFact(fact), publicFact(own));
+    });
   }
 
   async leave(): Promise<void> {

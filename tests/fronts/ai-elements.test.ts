@@ -18,7 +18,7 @@ const watched: WatchedSession[] = [];
 const blobUrl = (hash: string): string => `/blobs/${hash}`;
 
 beforeAll(async () => {
-  for (const recording of await recordAll(runs(150, 20_000, 50)))
+  for (const recording of await recordAll(runs(150, 20_000, 75)))
     watched.push(await watchedSession(recording));
 }, 3_600_000);
 

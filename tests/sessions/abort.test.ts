@@ -214,12 +214,7 @@ describe("a run that is stopped", () => {
 
   it("while its context is compacted keeps the old context, and can be gone on with", async () => {
     const long = { usage: { inputTokens: 900, outputTokens: 1, cachedTokens: 0 } };
-    const staged = await scripted([
-      [say("one"), long],
-      [call("look", {}), long],
-      [stall()],
-      [say("on")],
-    ]);
+    const staged = await scripted([[say("one"), long], [stall()], [say("summary")], [say("on")]]);
     await staged.ended(staged.session.send("first"));
     const run = await begin(staged, "compaction_started");
     run.abort();
@@ -240,7 +235,7 @@ describe("a run that is stopped", () => {
         createModelStream({ model: "ignoring/model", produce: () => new Promise(() => undefined) }),
     };
     const staged = await stage((clock) => ({
-      model: scriptedModel([[say("one"), long], [call("look", {}), long], [say("on")]], { clock }),
+      model: scriptedModel([[say("one"), long], [say("on")]], { clock }),
       tools: [look],
       context: { window: 1_000, compactAbove: 0.5, keep: 1, model: ignoring },
     }));

@@ -71,7 +71,6 @@ async function ask(
 }
 
 it.each([
-  ["sends pings only", thinking],
   ["has begun and sends nothing more", silent],
   ["has sent its headers and nothing more", headersOnly],
   ["has not answered yet", unanswered],
@@ -84,6 +83,23 @@ it.each([
   expect(patient.reports).toBe(119); // every half minute, by one clock, and none at the end
   expect(quick.result).toMatchObject({ outcome: "failed", cause: { code: "stalled" } });
   expect(quick.minutes).toBe(2);
+});
+
+it("a vendor that sends pings only is given up after three times the agent's setting, and not asked again", async () => {
+  const { result, minutes } = await ask(thinking, {
+    stall: { giveUpAfterMs: 20 * minute },
+    retry: { ...once, attempts: 3 },
+  });
+
+  expect(result).toMatchObject({
+    outcome: "failed",
+    cause: {
+      code: "stalled",
+      retryable: false,
+      message: expect.stringContaining("keep-alives") as string,
+    },
+  });
+  expect(minutes).toBe(60);
 });
 
 it("a vendor that pings for over an hour is waited for if stall is false, and nothing is reported", async () => {

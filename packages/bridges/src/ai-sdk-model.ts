@@ -138,7 +138,7 @@ class AiSdkReply {
     refuseOptions(transcript);
     const takesUrl = urlTest(await model.supportedUrls);
     const tagged = model.specificationVersion !== "v3";
-    const turns = promptOf(prepare(transcript, this.#id, { keeps: () => true }), {
+    const turns = promptOf(prepare({ transcript }, this.#id, { keeps: () => true }), {
       tagged,
       takesUrl,
     });

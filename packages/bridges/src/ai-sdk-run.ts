@@ -45,7 +45,7 @@ export function toAiSdk(transcript: Transcript): AiSdkMessage[] {
   const ours = transcript.map((item) =>
     item.model?.startsWith("ai-sdk/") === true ? { ...item, model: "ai-sdk" } : item,
   );
-  return promptOf(prepare(ours, "ai-sdk", { keeps: () => true }), {
+  return promptOf(prepare({ transcript: ours }, "ai-sdk", { keeps: () => true }), {
     tagged: false,
     takesUrl: () => true,
   });

@@ -46,6 +46,7 @@ export function aiSdkSettings(version: "v3" | "v4"): SettingsTable {
         kind: "refused",
         instead: `use effort, or the provider's own option, in providerOptions`,
       },
+      showThinking: { kind: "refused", instead: byProvider },
       cache: { kind: "refused", instead: byProvider },
       serviceTier: { kind: "refused", instead: byProvider },
       metadata: { kind: "refused", instead: byProvider },

@@ -132,6 +132,17 @@ export const everyFact: readonly FactBody[] = [
     summary: { itemId: itemId("c"), first: itemId("a"), last: itemId("b") },
   },
   { type: "usage_reported", runId: run, turnId: turn, epoch, usage: { ...usage, cost: 1e-9 } },
+  { type: "guidance_set", runId: run, turnId: turn, guidance: { instructions: null, values } },
+  {
+    type: "reasoning_dropped",
+    runId: run,
+    scope: "https://a.example org",
+    through: itemId("b"),
+    reason: "refused",
+  },
+  { type: "part_left_out", runId: run, itemId: itemId("b"), partId: partId("p"), text: "" },
+  { type: "prefix_broken", runId: run, reason: "tools have changed" },
+  { type: "notice", runId: run, code: "cache_missed", message: "" },
   { type: "opaque", original: { type: "from_tomorrow", values } },
   { type: "turn_finished", runId: run, turnId: turn, stop: "tools", closes: epoch },
   {

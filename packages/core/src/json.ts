@@ -186,6 +186,7 @@ export function checkJson(
 
 /** Equality by value of two JSON values. The order of keys does not count. */
 export function equalJson(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === right) return true;
   if (Array.isArray(left) && Array.isArray(right)) {
     if (left.length !== right.length) return false;
     return left.every((value: Json, index) => equalJson(value, right[index] as Json));

@@ -8,6 +8,8 @@ export { wholeText } from "./delta/delta.ts";
 export { defaultDraftLimits } from "./delta/draft.ts";
 export { callId, itemId, partId } from "./ids.ts";
 export { List } from "./list.ts";
+export { continuation } from "./ports/model.ts";
+export type { RequestUpdate } from "./ports/model.ts";
 export { abortedCause, createModelStream } from "./ports/model-stream.ts";
 export type { EndedReply, ReplySource, ReplyWriter } from "./ports/model-stream.ts";
 export { defaultRetryPolicy, endlessPause, retryDelay, retryHintOf } from "./ports/retry.ts";

@@ -1,6 +1,7 @@
 // What crosses a wire or a disk: codecs of messages, whole and as steps, of deltas and cursors, server-sent events, base64,
 // and JSON from outside.
 export { schemaVersion } from "./event/event.ts";
+export { publicFact } from "./event/public-fact.ts";
 export { createBatchEncoder } from "./wire/batch-encoder.ts";
 export type { BatchEncoder } from "./wire/batch-encoder.ts";
 export { decodeMessage, encodeMessage } from "./wire/message-codec.ts";

@@ -1,5 +1,5 @@
 import type { Endpoint } from "./endpoint.ts";
-import type { Auth } from "./provider.ts";
+import type { Auth } from "./sign.ts";
 
 /** An API key, or a function that returns one and is called for each request. */
 export type Key = string | (() => string | Promise<string>);

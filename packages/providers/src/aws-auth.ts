@@ -2,7 +2,7 @@ import { systemClock } from "@millrace/core/model";
 import type { Clock } from "@millrace/core/ports";
 import type { Key } from "./auth.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { Auth, SignedProof } from "./provider.ts";
+import type { Auth, SignedProof } from "./sign.ts";
 import { amzDate, signAws } from "./sigv4.ts";
 import type { AwsCredentials } from "./sigv4.ts";
 import type { Exchange } from "./transport/exchange.ts";

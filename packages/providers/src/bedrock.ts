@@ -89,8 +89,8 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
  * Anthropic's Messages by InvokeModelWithResponseStream of Amazon Bedrock: with the model in the path, and
  * the version and betas in the body.
  */
-export const bedrockAnthropicMessagesProtocol: Protocol<VendorEvent, AnthropicMessagesState> =
-  mapRequest(anthropicMessagesProtocol, ({ headers = {}, body }, { model }) => {
+export const bedrockAnthropicMessagesProtocol: Protocol<VendorEvent, AnthropicMessagesState> = {
+  ...mapRequest(anthropicMessagesProtocol, ({ headers = {}, body }, { model }) => {
     const { model: _, stream: __, service_tier: tier, ...fields } = body as Partial<JsonObject>;
     if (tier !== undefined) throw refuse(anthropicSettings, "serviceTier", tier, tierHeader);
     const betas = headers["anthropic-beta"]?.split(",");
@@ -102,7 +102,11 @@ export const bedrockAnthropicMessagesProtocol: Protocol<VendorEvent, AnthropicMe
         ...(fields as JsonObject),
       },
     };
-  });
+  }),
+  // Tools can't be added by their definitions here.
+  appends: () => "instructions",
+  summarises: () => false,
+};
 
 const tierHeader =
   'Bedrock takes it as a header: set headers: { "X-Amzn-Bedrock-Service-Tier": "flex" }, or leave it out';

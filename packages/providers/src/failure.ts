@@ -40,6 +40,8 @@ export type FailureCode =
   | "request_too_large"
   /** The transcript is too long for the model. A shorter one may pass. */
   | "context_overflow"
+  /** What a model thought before is not valid here. Without it the request may pass. */
+  | "reasoning_refused"
   | "quota_exceeded"
   | "rate_limited"
   | "overloaded"
@@ -134,7 +136,7 @@ const namesOf: Partial<Record<FailureCode, string>> = {
     "bio_policy content_filter content_policy_violation data_residency_mismatch empty_image_file",
     "failed_precondition failed_to_download_image image_content_policy_violation",
     "image_file_not_found image_file_too_large image_parse_error image_too_large image_too_small",
-    "invalid_argument invalid_base64_image invalid_encrypted_content invalid_image",
+    "invalid_argument invalid_base64_image invalid_image",
     "invalid_image_format invalid_image_mode invalid_image_url invalid_prompt",
     "invalid_request_error responsibleaipolicyviolation unsupported_image_media_type",
     "unsupported_parameter unsupported_value validationexception",
@@ -153,6 +155,7 @@ const namesOf: Partial<Record<FailureCode, string>> = {
     "engine_overloaded_error modelnotreadyexception overloaded overloaded_error",
     "server_is_overloaded serviceunavailableexception unavailable unavailable_error",
   ].join(" "),
+  reasoning_refused: "invalid_encrypted_content",
   provider_error: "modelerrorexception",
   quota_exceeded: [
     "billing_error billing_hard_limit_reached billing_not_active daily_quota",
@@ -207,6 +210,7 @@ export function codeOfError(names: readonly (Json | undefined)[], words: string)
     undefined,
   );
   if (oversized.test(words)) return "context_overflow";
+  if (code === "bad_request" && unreadable.test(words)) return "reasoning_refused";
   if (code === "bad_request" && unpaid.test(words)) return "quota_exceeded";
   if (code === "rate_limited" && spentToday.test(words)) return "quota_exceeded";
   const isGeneral = code === undefined || general.has(code);
@@ -254,6 +258,20 @@ const overflow = new RegExp(
 /** A request with more tokens than the account has, reported as a rate limit. No wait makes it pass; less input does. */
 const oversized =
   /^request too large for .{1,300}\(tpm\)|extra usage is required for long context requests/i;
+
+/** Messages for signatures and encrypted reasoning of another account, model or conversation. */
+const unreadable = new RegExp(
+  [
+    "invalid `?signature`? in `?(?:redacted_)?thinking`?",
+    "bound to a different conversation",
+    "`?compaction`? block.{0,40}`?signature`?",
+    "invalid `?signature`? in `?compaction`? block",
+    "encrypted content .{0,300}could not be",
+    "thought[ _]?signature",
+    "reasoning_content.{0,60} must be passed back",
+  ].join("|"),
+  "i",
+);
 
 /** Bedrock's message for the tokens of a day, under the name of a rate limit. */
 const spentToday = /too many tokens per day/i;

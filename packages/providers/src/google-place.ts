@@ -4,7 +4,7 @@ import { bearerAuth, keyAuth } from "./auth.ts";
 import type { Key } from "./auth.ts";
 import { addressCheck, keyCheck, notHere } from "./check-options.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { Auth } from "./provider.ts";
+import type { Auth } from "./sign.ts";
 
 /** Where a model of Vertex AI runs, and the token for it. */
 export interface VertexPlace {

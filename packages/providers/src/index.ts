@@ -1,6 +1,7 @@
 // To compose a provider that has no entry of its own.
 export { createModel } from "./provider.ts";
-export type { Auth, ProviderOptions, ProviderParts } from "./provider.ts";
+export type { ProviderOptions, ProviderParts } from "./provider.ts";
+export type { Auth } from "./sign.ts";
 export { mapRequest } from "./endpoint.ts";
 export type { Endpoint } from "./endpoint.ts";
 export { AuthFailure } from "./auth-failure.ts";

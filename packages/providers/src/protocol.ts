@@ -1,4 +1,13 @@
-import type { Cause, Delta, Json, JsonObject, PartId, ResultStatus, Usage } from "@millrace/core";
+import type {
+  Cause,
+  Delta,
+  Json,
+  JsonObject,
+  Model,
+  PartId,
+  ResultStatus,
+  Usage,
+} from "@millrace/core";
 import type { VendorTool } from "@millrace/core/model";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { ArgumentFault, CommitPart, Ending } from "@millrace/core/writing";
@@ -38,6 +47,26 @@ export interface Protocol<Event, State> {
    * were given, and decides.
    */
   readonly settings?: SettingsTable;
+  /** What of a conversation may change by updates behind its items, by model, as a model's `appends`. */
+  readonly appends?: (model: string) => Model["appends"];
+  /** Whether what the model thought is valid only behind what stood before it then. Left out: it is not. */
+  readonly bindsReasoning?: (model: string) => boolean;
+  /** Whether it summarises on request, as a model's `summarises`. */
+  readonly summarises?: (model: string) => boolean;
+  /**
+   * True if what only the vendor can read of a reply is valid at one endpoint and for one organization.
+   * Left out: the vendor reads it wherever it comes from, or leaves it out itself.
+   */
+  readonly scopesReasoning?: boolean;
+  /**
+   * The feature for which the vendor refused a request, if a request can do without it and it is not among
+   * those that are off. The vendor is asked again at once, and `RequestTarget.off` has the feature from then on.
+   */
+  readonly refusedFeature?: (
+    cause: Cause,
+    off: ReadonlySet<string>,
+    sent: SentRequest,
+  ) => string | undefined;
   /**
    * The vendor's own tool of a kind, or undefined if this model is offered it as an ordinary function.
    * Left out: the vendor has no such tools.
@@ -136,6 +165,14 @@ export interface Halt {
 export interface RequestTarget {
   /** The vendor's name of the model. */
   readonly model: string;
+  /** Features that this vendor has refused before. */
+  readonly off?: ReadonlySet<string> | undefined;
+}
+
+/** A request as it was sent. */
+export interface SentRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** A request in the vendor's form. The provider adds the endpoint and the key. */

@@ -10,14 +10,8 @@ import {
 import type { ReplyWriter, RetryPolicy } from "@millrace/core/model";
 import type { Clock, ModelNotice, ModelRequest, RequestSettings } from "@millrace/core/ports";
 import type { Cause, Model, Usage } from "@millrace/core";
-import {
-  redactData,
-  rememberCredential,
-  rememberHeaders,
-  rememberUrl,
-} from "@millrace/core/secrets";
+import { redactData } from "@millrace/core/secrets";
 import type { DraftLimits } from "@millrace/core/writing";
-import { AuthFailure } from "./auth-failure.ts";
 import { urlOf } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
@@ -26,13 +20,15 @@ import type { ModelPrice } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { byCallName, nativeToolsOf } from "./protocols/native-tools.ts";
 import { withPortableCalls } from "./protocols/portable-calls.ts";
-import { legalName } from "./protocols/prepare.ts";
+import { legalName } from "./protocols/call-names.ts";
 import { leftOutRemark, refusalCause, RequestRefusal } from "./protocols/refusal.ts";
 import { withoutRefused } from "./protocols/refused-before.ts";
 import { wireNamesOf, withOwnNames, withWireNames } from "./protocols/tool-names.ts";
 import type { WireNames } from "./protocols/tool-names.ts";
 import type { NativeTool, Protocol, ReplyContext, WireRequest } from "./protocol.ts";
 import { addressFailure, cutRemark, headersOf, nameFailure, tierOf } from "./request-notes.ts";
+import { sign } from "./sign.ts";
+import type { Auth } from "./sign.ts";
 import { ReplyReader } from "./reply.ts";
 import type { Reading, ReplyEnd } from "./reply.ts";
 import { isHttpAddress } from "./transport/address.ts";
@@ -40,9 +36,9 @@ import { converse } from "./transport/converse.ts";
 import { dispatchSend } from "./transport/dispatch.ts";
 import type { Exchange, Send } from "./transport/exchange.ts";
 import { failure } from "./failure.ts";
+import { Learned } from "./learned.ts";
 import { fetchSend } from "./transport/fetch.ts";
 import type { Network } from "./transport/network.ts";
-import { headerFault } from "./transport/headers.ts";
 import { timeoutsFor } from "./transport/timeouts.ts";
 import type { Timeouts } from "./transport/timeouts.ts";
 
@@ -56,25 +52,6 @@ export interface ProviderParts<Event, State> {
   readonly auth: Auth;
   /** Sends a request. Default: undici, or the caller's `fetch`. */
   readonly send?: Send | undefined;
-}
-
-/**
- * Returns the headers that authenticate a request, or a message for the user that describes how to
- * configure them. Called for each request, so that keys may change.
- */
-export type Auth = (
-  exchange: Exchange,
-) => Proof | SignedProof | string | Promise<Proof | SignedProof | string>;
-type Proof = Readonly<Record<string, string>>;
-
-/**
- * Headers that prove a request and hold no secret, as signatures do. Without `secrets` each header
- * counts as one.
- */
-export interface SignedProof {
-  readonly headers: Proof;
-  /** What was signed with, by a name for messages. It is kept out of every message and log line. */
-  readonly secrets: Proof;
 }
 
 /** What every provider takes: headers, transport, retries, clocks, prices. */
@@ -123,15 +100,22 @@ export function createModel<Event, State>(
   model: string,
   options: ProviderOptions = {},
 ): Model {
-  const id = `${parts.protocol.id}/${model}`;
+  const { protocol } = parts;
+  const id = `${protocol.id}/${model}`;
+  const appends = protocol.appends?.(model);
+  const learned = new Learned(parts.endpoint.baseUrl);
   return {
     id,
+    ...(appends === undefined ? {} : { appends }),
+    ...(protocol.bindsReasoning?.(model) === true ? { bindsReasoning: true } : {}),
+    ...(protocol.summarises?.(model) === true ? { summarises: true } : {}),
     stream: (request) =>
       createModelStream({
         model: id,
         signal: request.signal,
         limits: options.limits,
-        produce: (writer) => new RetriedRequest(parts, model, options, request, writer).run(),
+        produce: (writer) =>
+          new RetriedRequest(parts, model, options, request, writer, learned).run(),
       }),
   };
 }
@@ -147,6 +131,7 @@ class RetriedRequest<Event, State> {
   readonly #names: WireNames;
   readonly #writer: ReplyWriter;
   readonly #clock: Clock;
+  readonly #learned: Learned;
 
   constructor(
     parts: ProviderParts<Event, State>,
@@ -154,6 +139,7 @@ class RetriedRequest<Event, State> {
     options: ProviderOptions,
     request: ModelRequest,
     writer: ReplyWriter,
+    learned: Learned,
   ) {
     this.#parts = parts;
     this.#model = model;
@@ -162,6 +148,7 @@ class RetriedRequest<Event, State> {
     this.#names = wireNamesOf(request, this.#native);
     this.#request = request;
     this.#writer = writer;
+    this.#learned = learned;
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -176,7 +163,7 @@ class RetriedRequest<Event, State> {
     if (plain !== undefined) return { stop: "failed", cause: failure("bad_request", plain) };
     const once = retry === false || this.#request.retry === false;
     const policy = { ...defaultRetryPolicy, ...(once ? { attempts: 1 } : retry) };
-    const exchange = this.#exchange();
+    let exchange = this.#exchange();
     if ("code" in exchange) return { stop: "failed", cause: exchange };
     if (!isHttpAddress(exchange.url)) {
       return { stop: "failed", cause: addressFailure(exchange, this.#parts.endpoint) };
@@ -191,17 +178,41 @@ class RetriedRequest<Event, State> {
         spent = spent === undefined ? used : addUsage(spent, used);
       }
       const usage = spent;
+      if (!started && this.#goesWithout(end.cause, exchange)) {
+        const again = this.#exchange();
+        if ("code" in again) return { stop: "failed", cause: again, usage };
+        exchange = again;
+        attempt -= 1; // the same request, by other means
+        continue;
+      }
       // After the first delta a second try would be visible, and only the loop may start one.
       const canRepeat = !started && end.cause !== undefined && !this.#writer.signal.aborted;
       const delay = canRepeat
         ? retryDelay(policy, { attempt, cause: end.cause }, random())
         : undefined;
       if (end.stop === "length") this.#notify(cutRemark(exchange));
-      if (delay === undefined || end.cause === undefined) return { ...end, usage };
+      if (delay === undefined || end.cause === undefined) {
+        const response =
+          this.#parts.protocol.scopesReasoning === true
+            ? this.#learned.scoped(end.response)
+            : end.response;
+        return { ...end, usage, response };
+      }
       this.#notify({ type: "retry_scheduled", cause: end.cause, delayMs: Math.round(delay) });
       await this.#clock.sleep(delay, this.#writer.signal);
       if (this.#writer.signal.aborted) return { stop: "aborted", cause: abortedCause, usage };
     }
+  }
+
+  /** Whether the vendor refused a feature that the request can do without, and that was not refused before. */
+  #goesWithout(cause: Cause | undefined, sent: Exchange): boolean {
+    const { off } = this.#learned;
+    const feature = cause && this.#parts.protocol.refusedFeature?.(cause, off, sent);
+    if (cause === undefined || feature === undefined) return false;
+    off.add(feature);
+    const message = `the vendor refuses ${feature}, so requests do without it from now on: ${cause.message}`;
+    this.#notify({ type: "remark", code: "beta_refused", message });
+    return true;
   }
 
   async #attempt(exchange: Exchange): Promise<{ end: ReplyEnd; started: boolean }> {
@@ -223,7 +234,7 @@ class RetriedRequest<Event, State> {
     const { fetch, network, timeouts, badEvents = "fail" } = this.#options;
     const sink = withOwnNames(this.#writer, this.#names);
     const reader = new ReplyReader(reading, context, sink, this.#notify);
-    const signed = await this.#sign(exchange);
+    const signed = await sign(exchange, this.#parts.auth);
     if ("code" in signed) return { end: { stop: "failed", cause: signed }, started: false };
     const end = await converse({
       exchange: signed,
@@ -234,6 +245,7 @@ class RetriedRequest<Event, State> {
       clock: this.#clock,
       signal: this.#writer.signal,
       badEvents,
+      onBytes: this.#request.onBytes,
       notify: this.#request.notify === undefined ? undefined : this.#notify,
     });
     return { end, started: reader.started };
@@ -244,7 +256,12 @@ class RetriedRequest<Event, State> {
     const { endpoint, framing } = this.#parts;
     const { settings, headers, traceHeaders = false } = this.#options;
     const given = { ...this.#request, settings: { ...settings, ...asked(this.#request) } };
-    const { transcript, left } = withoutRefused(given.transcript, this.#parts.protocol.id);
+    const { protocol } = this.#parts;
+    const own =
+      protocol.scopesReasoning === true
+        ? this.#learned.withoutForeign(given.transcript, `${protocol.id}/${this.#model}`)
+        : given.transcript;
+    const { transcript, left } = withoutRefused(own, protocol.id);
     const request = withWireNames({ ...given, transcript }, this.#names);
     const wire = this.#wireRequest(request);
     if ("code" in wire) return wire;
@@ -266,31 +283,12 @@ class RetriedRequest<Event, State> {
 
   #wireRequest(request: ModelRequest): WireRequest | Cause {
     try {
-      return this.#parts.protocol.request(request, { model: this.#model });
+      const { off } = this.#learned;
+      return this.#parts.protocol.request(request, { model: this.#model, off });
     } catch (error) {
       if (error instanceof RequestRefusal)
         return refusalCause(error, request.transcript, this.#names);
       throw error;
-    }
-  }
-
-  async #sign(exchange: Exchange): Promise<Exchange | ReturnType<typeof failure>> {
-    try {
-      const proof = await this.#parts.auth(exchange);
-      if (typeof proof === "string") return failure("missing_key", proof);
-      const signed = isSigned(proof) ? proof : { headers: proof, secrets: {} };
-      rememberUrl(exchange.url);
-      rememberHeaders(exchange.url, exchange.headers, isSigned(proof) ? {} : proof);
-      for (const [name, value] of Object.entries(signed.secrets)) rememberCredential(name, value);
-      const headers = { ...exchange.headers, ...signed.headers };
-      const fault = headerFault(headers);
-      return fault === undefined ? { ...exchange, headers } : failure("bad_request", fault);
-    } catch (error) {
-      if (error instanceof AuthFailure) return error.failure;
-      return failure(
-        "hook_failed",
-        `auth threw: ${error instanceof Error ? error.message : "something"}`,
-      );
     }
   }
 
@@ -312,11 +310,6 @@ class RetriedRequest<Event, State> {
       // An error in the caller's callback must not break the reply.
     }
   };
-}
-
-/** A header may be named `headers`, but its value is a text. */
-function isSigned(proof: Proof | SignedProof): proof is SignedProof {
-  return typeof proof["headers"] === "object";
 }
 
 /** The settings of a request without those that are undefined, which override nothing. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@millrace/core";
-import type { ModelSettings } from "@millrace/core/ports";
+import type { ModelRequest, ModelSettings } from "@millrace/core/ports";
 
 /** How one family of APIs takes the settings that all share. Data: documents print it, and tests walk it. */
 export interface SettingsTable {
@@ -32,6 +32,14 @@ export interface SentSetting<Value> {
   readonly limits?: string;
   /** The fields for a value, or what to do instead. No fields: the model does so by itself. */
   readonly fields: (value: Value, given: SettingContext) => JsonObject | string;
+  /**
+   * The value in a conversation whose settings say nothing of it, neither by this name nor by the vendor's.
+   * Undefined: none.
+   */
+  readonly inConversation?: (
+    conversation: NonNullable<ModelRequest["conversation"]>,
+    given: SettingContext,
+  ) => ModelSettings[SettingName];
   /** True for a value that is the vendor's own of this name. It is sent as it is. */
   readonly isOwn?: (value: Json) => boolean;
 }

@@ -8,7 +8,7 @@ import { runs } from "../../../tests/kit/runs.ts";
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";
 import { openai, openaiChat } from "./openai.ts";
-import { legalName } from "./protocols/prepare.ts";
+import { legalName } from "./protocols/call-names.ts";
 import { wireNames } from "./protocols/tool-names.ts";
 import { startVendorServer } from "./serve/vendor-server.ts";
 import { validateAnthropicMessages } from "./testing/validators/anthropic-messages.ts";

@@ -35,7 +35,7 @@ const own: OptionChecks<Own> = {
 };
 
 /** The model is in the path, and the version in the body. */
-const messages = mapRequest(anthropicMessagesProtocol, ({ headers, body }, { model }) => {
+const mapped = mapRequest(anthropicMessagesProtocol, ({ headers, body }, { model }) => {
   const { model: _, ...fields } = body;
   const { "anthropic-version": __, ...others } = headers ?? {};
   return {
@@ -44,6 +44,9 @@ const messages = mapRequest(anthropicMessagesProtocol, ({ headers, body }, { mod
     body: { anthropic_version: "vertex-2023-10-16", ...fields },
   };
 });
+
+/** Tools can't be added by their definitions here. */
+const messages: typeof mapped = { ...mapped, appends: () => "instructions" };
 
 /** The same with the shape of a reply in words. */
 const worded: typeof messages = {

@@ -165,7 +165,7 @@ describe("long results", () => {
     const items = turn("1", "a".repeat(500));
     const asked: string[] = [];
 
-    assemble(items, { compactions: [], outputBytes: (tool) => asked.push(tool) * 1_000 });
+    assemble(items, { compactions: [], outputBytes: ({ tool }) => asked.push(tool) * 1_000 });
 
     expect(asked).toEqual(["x"]);
   });

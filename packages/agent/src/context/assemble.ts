@@ -1,5 +1,5 @@
 import { repairTranscript } from "@millrace/core/writing";
-import type { Item, Transcript } from "@millrace/core";
+import type { Item, ToolResultPart, Transcript } from "@millrace/core";
 import type { Compaction } from "@millrace/core/reading";
 import type { TranscriptFault } from "@millrace/core/writing";
 import { entriesOf } from "./entries.ts";
@@ -10,7 +10,7 @@ export interface AssembleOptions {
   /** All items whose results can be read back. Those that are assembled, if left out. */
   readonly session?: readonly Item[] | undefined;
   /** The bytes of a tool's result that the model is given. 64 KiB if left out. */
-  readonly outputBytes?: ((tool: string) => number) | undefined;
+  readonly outputBytes?: ((part: ToolResultPart) => number) | undefined;
 }
 
 export interface Assembled {

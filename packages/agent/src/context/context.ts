@@ -1,7 +1,10 @@
 import type { Fact, Item, ItemId, SessionState } from "@millrace/core";
+import { withoutUndone } from "@millrace/core/reading";
 import { List } from "@millrace/core/writing";
 import type { Compaction } from "@millrace/core/reading";
 import { entriesOf } from "./entries.ts";
+import { emptyGuide, guideAfter } from "./guide.ts";
+import type { Guide } from "./guide.ts";
 
 /**
  * The items that requests are made of: those that no summary covers, and summaries in the place of what
@@ -14,13 +17,15 @@ export interface Context {
    * names a summary by itself or by those.
    */
   readonly summaries: ReadonlyMap<ItemId, readonly ItemId[]>;
+  /** What requests are made of beside the items. */
+  readonly guide: Guide;
 }
 
-/** The context of a session by all its items. Linear in their number. */
-export function contextOf({
-  items,
-  compactions,
-}: Pick<SessionState, "items" | "compactions">): Context {
+/** The context of a session by its state and all facts. Linear in their number. */
+export function contextOf(
+  { items, compactions }: Pick<SessionState, "items" | "compactions">,
+  facts: readonly Fact[],
+): Context {
   const all = items.toArray();
   const summaries = new Map<ItemId, readonly ItemId[]>();
   const placed = entriesOf(all, compactions);
@@ -30,7 +35,8 @@ export function contextOf({
         item.id,
         [all[from], all[to]].flatMap((end) => (end ? [end.id] : [])),
       );
-  return { items: raw(all, placed), summaries };
+  const guide = withoutUndone(facts).reduce(guideAfter, emptyGuide);
+  return { items: raw(all, placed), summaries, guide };
 }
 
 /** The compactions of the context: each of its summaries stands for itself alone. */
@@ -40,11 +46,12 @@ export function compactionsOf({ summaries }: Context): readonly Compaction[] {
 
 /** The context after one more fact, given the states before and after it. Costs the context at most. */
 export function contextAfter(
-  context: Context,
+  { guide, ...given }: Context,
   fact: Fact,
   before: SessionState,
   after: SessionState,
 ): Context {
+  const context = { ...given, guide: guideAfter(guide, fact) };
   const { items } = context;
   const added = after.items.length > before.items.length ? after.items.at(-1) : undefined;
   if (added !== undefined) return { ...context, items: items.append(added) };
@@ -68,7 +75,7 @@ function compacted(context: Context, { itemId, first, last }: Compaction): Conte
   const summaries = new Map<ItemId, readonly ItemId[]>();
   for (const { item, summary } of placed)
     if (summary) summaries.set(item.id, known.get(item.id) ?? []);
-  return summaries.has(itemId) ? { items: raw(all, placed), summaries } : context;
+  return summaries.has(itemId) ? { ...context, items: raw(all, placed), summaries } : context;
 }
 
 /** The item that stands in the context for an end of a range: itself, or the summary that covers it. */

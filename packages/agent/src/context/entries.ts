@@ -1,6 +1,7 @@
 import { partId } from "@millrace/core/writing";
 import type { Item, ItemId } from "@millrace/core";
 import type { Compaction } from "@millrace/core/reading";
+import { signatureOf } from "./summary.ts";
 
 /** What stands in one place of the context: an item, or a summary of several. */
 export interface Entry {
@@ -105,10 +106,12 @@ const introduction =
  */
 function presented(item: Item): Item {
   const text = `${introduction}\n\n${textOf(item)}`;
+  const metadata = signatureOf(item);
+  const signed = metadata === undefined ? {} : { metadata };
   return {
     id: item.id,
     author: "user",
-    parts: [{ kind: "text", id: partId("summary"), text }],
+    parts: [{ kind: "text", id: partId("summary"), text, ...signed }],
     stop: "end",
   };
 }

@@ -1,4 +1,5 @@
-import type { Item, ToolResultPart } from "@millrace/core";
+import { isJsonObject } from "@millrace/core/json";
+import type { Item, ItemId, JsonObject, ToolResultPart } from "@millrace/core";
 import { fits } from "../text-bytes.ts";
 import { headAndTail } from "./trim.ts";
 
@@ -15,6 +16,31 @@ export function resultText({ text, output }: ToolResultPart): string {
 }
 
 /**
+ * How much of a result a model is given, and what its note calls it: stored with the result, so that requests
+ * stay the same when the tool's limit changes. Undefined if the usual limit holds and the call's id names it.
+ */
+export function shownOutput(
+  part: ToolResultPart,
+  limit: number,
+  earlier: readonly Item[],
+  own: ItemId,
+): JsonObject | undefined {
+  const isLong = !fits(resultText(part), Math.min(limit, defaultOutputBytes));
+  if (!isLong) return undefined;
+  const isTaken = earlier.some(({ parts }) =>
+    parts.some((each) => each.kind === "tool_result" && each.callId === part.callId),
+  );
+  if (!isTaken && limit === defaultOutputBytes) return undefined;
+  // No limit is not a number of JSON.
+  return { bytes: Math.min(limit, Number.MAX_SAFE_INTEGER), ...(isTaken ? { name: own } : {}) };
+}
+
+function shownOf({ metadata }: ToolResultPart): Partial<JsonObject> {
+  const shown = metadata?.["shown"];
+  return isJsonObject(shown) ? shown : {};
+}
+
+/**
  * The items with long results given by head and tail, and a note on how to read the rest. The
  * stored items are not changed. Nothing to trim: the same array.
  */
@@ -23,14 +49,15 @@ export function trimOutputs(
   options: {
     /** All items of the session: what a note calls a result doesn't depend on what is covered. */
     readonly session: readonly Item[];
-    readonly outputBytes?: ((tool: string) => number) | undefined;
+    readonly outputBytes?: ((part: ToolResultPart) => number) | undefined;
   },
 ): readonly Item[] {
   const { session, outputBytes = () => defaultOutputBytes } = options;
   let names: ReadonlyMap<ToolResultPart, string> | undefined;
   let changed = false;
   const trim = (part: ToolResultPart): ToolResultPart => {
-    const limit = outputBytes(part.tool);
+    const { bytes } = shownOf(part);
+    const limit = typeof bytes === "number" ? bytes : outputBytes(part);
     const whole = resultText(part);
     if (fits(whole, limit)) return part;
     names ??= new Map(namedOutputs(session));
@@ -65,6 +92,12 @@ export function* namedOutputs(
   for (const part of items.flatMap((item) => item.parts)) {
     if (part.kind !== "tool_result" || seen.has(part)) continue;
     seen.add(part);
+    const { name: stored } = shownOf(part);
+    if (typeof stored === "string" && !taken.has(stored)) {
+      taken.add(stored);
+      yield [part, stored];
+      continue;
+    }
     let count = (counts.get(part.callId) ?? 0) + 1;
     let name = count === 1 ? part.callId : `${part.callId}#${count}`;
     while (taken.has(name)) name = `${part.callId}#${(count += 1)}`;

@@ -90,7 +90,7 @@ function runOnce<Tools extends AnyTools, S extends Schema | undefined>(
   options: RunOptions<Tools, S>,
 ): ReturnType<typeof sendPrompt<Tools, S>> {
   refuseInWorkflow(); // before anything that is missing there, such as random ids
-  const opened = openHost({ agent, observers, ask: "deny" });
+  const opened = openHost({ agent, observers, ask: "deny", runsOnce: true });
   const host = opened.then((open) => open.host);
   const run = sendPrompt<Tools, S>(host, content, options, agent.warnings);
   const closeAfter = async (): Promise<void> => {
@@ -111,7 +111,12 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
   const { warnings = true } = settings;
   const stall = stallSettings(settings.stall);
   const common = { name, hooks: {}, rules: [], stall, trace, warnings };
-  const nothing = { instructions: undefined, context: undefined, price: undefined };
+  const nothing = {
+    instructions: undefined,
+    notes: undefined,
+    context: undefined,
+    price: undefined,
+  };
   if (settings.respond !== undefined) {
     return {
       ...common,
@@ -132,6 +137,7 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
     tools,
     model: settings.model,
     instructions: settings.instructions,
+    notes: settings.notes,
     respond: undefined,
     rules,
     hooks: settings.hooks ?? {},

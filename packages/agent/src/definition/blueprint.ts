@@ -13,6 +13,7 @@ export interface Blueprint {
   readonly tools: ReadonlyMap<string, AnyTool>;
   readonly model: Model | undefined;
   readonly instructions: string | ((session: SessionInfo) => string | Promise<string>) | undefined;
+  readonly notes: ((session: SessionInfo) => string | Promise<string>) | undefined;
   readonly respond: Respond | undefined;
   readonly rules: readonly PolicyRule[];
   readonly hooks: Hooks;

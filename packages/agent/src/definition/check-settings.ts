@@ -62,6 +62,7 @@ export function checkSettings(settings: unknown, from: Door["from"]): void {
         "use a text or a function",
       ),
     ),
+    notes: optional(call("pass a function that returns a text")),
     tools: optional(toolsCheck),
     policy: optional(list('use a list such as [{ tool: "shell", policy: "ask" }]')),
     limits: optional(record("use an object such as { turns: 20 }")),
@@ -115,6 +116,7 @@ function checkNested(door: Door, settings: AgentSettings<[]>): void {
       keep: optional(whole(0)),
       instructions: optional(text()),
       model: optional(model),
+      compaction: optional(oneOf("auto", "own")),
     });
   }
   if (retry !== undefined) {

@@ -36,6 +36,11 @@ export interface TracedRequest {
 export interface AgentSettings<Tools extends readonly Tool[]> extends CommonSettings {
   readonly model: Model;
   readonly instructions?: string | ((session: SessionInfo) => string | Promise<string>) | undefined;
+  /**
+   * What changes from run to run, as a date or a budget: asked for once in each run, and put behind its
+   * prompt, where it changes nothing that a vendor has seen.
+   */
+  readonly notes?: ((session: SessionInfo) => string | Promise<string>) | undefined;
   readonly tools?: Tools | undefined;
   /** Policies by tool name. The strictest of all matching rules, the tool's own policy and the hook's wins. */
   readonly policy?: readonly PolicyRule[] | undefined;
@@ -101,6 +106,11 @@ export interface ContextSettings {
   readonly instructions?: string | undefined;
   /** Writes the summaries. Left out: the agent's own model. */
   readonly model?: Model | undefined;
+  /**
+   * `"own"`: summaries are always asked for in words. `"auto"`, if left out: a vendor that signs summaries is
+   * asked for one, behind which what the model thought stays valid.
+   */
+  readonly compaction?: "auto" | "own" | undefined;
 }
 
 /** The run as the `respond` function of its agent gets it. All functions are bound. */

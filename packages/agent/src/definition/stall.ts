@@ -5,7 +5,8 @@ import { MillraceError } from "@millrace/core";
  * clocks are off under the loop, except a `firstByte` or `idle` that was set on the provider itself.
  *
  * Only a delta is progress. Pings, comments and unknown events are not, because a vendor that hangs may
- * ping without end. A model that thinks without streaming may therefore take up to `giveUpAfterMs`.
+ * ping without end. A model that thinks without streaming may therefore take up to `giveUpAfterMs`, or three
+ * times that while its vendor pings. Such a request is not repeated: it was worked on, and is billed.
  */
 export interface StallSettings {
   /**

@@ -9,6 +9,7 @@ import { compactContext } from "../work/compaction.ts";
 import { execute } from "../work/execution.ts";
 import { RetryableAttempt } from "../work/retryable-attempt.ts";
 import { checkOutput } from "../work/output.ts";
+import { guidanceFacts } from "../work/guidance.ts";
 import { getReply } from "../work/reply.ts";
 import { respond } from "../work/respond/respond.ts";
 import { readableItems, toolsByName } from "../work/tools.ts";
@@ -59,14 +60,21 @@ function beginReply(
   { turnId, itemId }: ActionOf<"reply">,
 ): void {
   const { host, epochs } = actions;
-  const { memory } = actions.work;
+  const { memory, sent } = actions.work;
   const replaced = memory.takeFailed();
   const opened = memory.takeOpened(itemId);
   const ahead = actions.ahead({ reply: true });
+  const report = (facts: readonly FactBody[]): Promise<void> => actions.report(facts);
+  const guide = async (): Promise<void> => {
+    if (memory.guided === "yes") return;
+    const facts = await guidanceFacts(host, { runId, turnId }, memory.guided === "asks");
+    if (facts.length > 0) await report(facts);
+    memory.setGuided();
+  };
   actions.start("reply", async (signal) => {
     await replaced?.drop(); // the new attempt writes the same lane
     const offered = (names: readonly string[]): void => memory.offer(names);
-    const reply = { runId, turnId, itemId, opened, signal, offered, ahead };
+    const reply = { runId, turnId, itemId, opened, signal, guide, sent, report, offered, ahead };
     const failed = await getReply(host, epochs, reply);
     if (failed !== undefined) memory.setFailed(failed, host.random());
   });

@@ -1,9 +1,9 @@
-import type { TurnId } from "@millrace/core";
 import type { DriverRequest } from "@millrace/core/ports";
 import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, RecordAction } from "../loop/action.ts";
 import { effectKeyOf, laneItemIdOf } from "../loop/ids.ts";
 import type { CallStanding } from "../loop/state.ts";
+import { guidanceFacts } from "../work/guidance.ts";
 import type { ActionHost } from "./action-host.ts";
 
 /** How long to wait for a lost sub-agent to stop. */
@@ -27,7 +27,7 @@ export async function record(
     case "correct":
       memory.forget();
       work.leaveAssessing();
-      return await beginTurn(actions, action.turnId, (opens) => append(bodies, opens));
+      return await beginTurn(actions, action, bodies, append);
     case "schedule_retry":
       return await scheduleRetry(actions, action, () => append(bodies));
     case "end_reply":
@@ -50,11 +50,14 @@ export async function record(
       if (action.do === "end_compaction") await actions.host.allowance?.spend(failed.usage);
       return;
     }
+    case "start_compaction":
+      memory.dropOpened(); // the summary takes the lane
+      await append(bodies);
+      return;
     case "ask":
     case "await_client":
     case "finish_turn":
     case "show_stop":
-    case "start_compaction":
       await append(bodies);
       return;
     default:
@@ -62,16 +65,45 @@ export async function record(
   }
 }
 
-/** Starts a turn, and opens the lane of its reply in the same transaction if a model writes it. */
+/**
+ * Starts a turn. If a model replies in it, the same transaction stores what its request goes by, if that has
+ * changed, and opens the lane of the reply.
+ */
 async function beginTurn(
-  { host, epochs, work, opensReplies }: ActionHost,
-  turnId: TurnId,
-  append: (opens?: DriverRequest["opens"]) => Promise<boolean>,
+  actions: ActionHost,
+  action: ActionOf<"begin_turn" | "correct">,
+  bodies: readonly FactBody[],
+  append: (bodies: readonly FactBody[], opens?: DriverRequest["opens"]) => Promise<boolean>,
 ): Promise<void> {
-  if (host.agent.settings.custom || !opensReplies) return void (await append());
-  const opens = { lane: 0, epoch: epochs.next(), itemId: laneItemIdOf(turnId, 0) };
-  const stored = await append(opens);
+  const { host, epochs, work, opensReplies } = actions;
+  if (host.agent.settings.custom) return void (await append(bodies));
+  const all = [...bodies, ...(await guidanceOf(actions, action))];
+  if (!opensReplies) return void (await append(all));
+  const opens = { lane: 0, epoch: epochs.next(), itemId: laneItemIdOf(action.turnId, 0) };
+  const stored = await append(all, opens);
   if (stored) work.memory.setOpened({ ...opens, head: host.journal.state.head });
+}
+
+/**
+ * What the requests of the turn go by, if that has changed. An agent that makes instructions or notes by a
+ * function is asked by the reply instead: a function may throw or never settle, and a reply can be stopped.
+ */
+async function guidanceOf(
+  { host, work: { memory } }: ActionHost,
+  action: ActionOf<"begin_turn" | "correct">,
+): Promise<readonly FactBody[]> {
+  const startsRun = action.do === "begin_turn" && action.startsRun;
+  const runId = action.do === "begin_turn" ? action.runId : host.journal.standing.run?.runId;
+  if (runId === undefined) return [];
+  const { instructions, notes } = host.agent;
+  const isMade = typeof instructions === "function" || notes !== undefined;
+  if (isMade && (startsRun || host.journal.context.guide.stages.length === 0)) {
+    memory.askAgain();
+    return [];
+  }
+  const facts = await guidanceFacts(host, { runId, turnId: action.turnId }, startsRun);
+  memory.setGuided();
+  return facts;
 }
 
 async function scheduleRetry(

@@ -2,6 +2,7 @@ import type { ItemId } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
 import type { Doing } from "../loop/state.ts";
 import { Fenced } from "../work/host.ts";
+import { SentPrefix } from "../work/sent-prefix.ts";
 import { TurnMemory } from "./turn-memory.ts";
 
 /** Work that runs beside the loop. Its signal aborts when the run stops or the claim is lost. */
@@ -31,6 +32,7 @@ const closingMs = 5_000;
  */
 export class SessionWork {
   readonly memory: TurnMemory = new TurnMemory();
+  readonly sent: SentPrefix = new SentPrefix();
   /** The incarnation under which this process works, if it does. */
   readonly held: () => number | undefined;
   readonly #clock: Clock;

@@ -19,6 +19,7 @@ export class TurnMemory {
   readonly #verdicts = new Map<ItemId, Assessment>();
   readonly #inputs = new Map<ItemId, AssessedInput>();
   readonly #answers = new Map<ItemId, CheckedAnswer>();
+  #guided: "yes" | "asks" | "unknown" = "unknown";
   #offered: ReadonlySet<string> | undefined;
   #output: OutputVerdict = { state: "unchecked" };
   #opened: OpenedLane | undefined;
@@ -30,6 +31,19 @@ export class TurnMemory {
         readonly retryAt?: number;
       }
     | undefined;
+
+  /** Whether the facts have what requests of this turn go by: `asks` if instructions must be made first. */
+  get guided(): "yes" | "asks" | "unknown" {
+    return this.#guided;
+  }
+
+  setGuided(): void {
+    this.#guided = "yes";
+  }
+
+  askAgain(): void {
+    this.#guided = "asks";
+  }
 
   /** The tools that the model was offered in this turn. Unset if another driver sent the request. */
   get offered(): ReadonlySet<string> | undefined {
@@ -81,10 +95,20 @@ export class TurnMemory {
     return opened?.itemId === itemId ? opened : undefined;
   }
 
+  dropOpened(): void {
+    this.#opened = undefined;
+  }
+
   /** `jitter` is in [0, 1). */
   setFailed(attempt: RetryableAttempt, jitter: number): void {
     const { cause, usage } = attempt;
-    const failed = { cause: retryHintOf(cause), jitter, used: spentOf(usage), retryAt: undefined };
+    const failed = {
+      cause: retryHintOf(cause),
+      refusesReasoning: cause.code === "reasoning_refused",
+      jitter,
+      used: spentOf(usage),
+      retryAt: undefined,
+    };
     this.#failed = { attempt, failed };
   }
 
@@ -107,6 +131,7 @@ export class TurnMemory {
     this.#verdicts.clear();
     this.#inputs.clear();
     this.#answers.clear();
+    this.#guided = "unknown";
     this.#offered = undefined;
     this.#opened = undefined;
     this.#output = { state: "unchecked" };

@@ -91,10 +91,14 @@ function briefRun(standing: RunStanding): BriefRun {
   };
 }
 
-function briefTurn({ turnId, attempts, showsStop, stop, reply }: TurnStanding): BriefTurn {
+function briefTurn({ turnId, reply, ...turn }: TurnStanding): BriefTurn {
+  const { attempts, droppedReasoning, showsStop, stop } = turn;
   return {
     turnId,
-    ...withoutUsual({ attempts, showsStop, stop }, { attempts: 0, showsStop: false }),
+    ...withoutUsual(
+      { attempts, droppedReasoning, showsStop, stop },
+      { attempts: 0, droppedReasoning: false, showsStop: false },
+    ),
     ...(reply === undefined
       ? {}
       : {

@@ -28,6 +28,8 @@ export type RecordAction =
       /** The number of the next attempt. */
       readonly attempt: number;
       readonly delayMs: number;
+      /** True if it goes without what a model thought before. */
+      readonly dropsReasoning?: true;
     }
   /** Stores the failed attempt as the reply, because there is no further retry. */
   | { readonly do: "end_reply"; readonly turnId: TurnId; readonly itemId: ItemId }

@@ -43,7 +43,8 @@ export function advance(
     case "run_started": {
       const { runId, time } = fact;
       const begun = standing.queue.find((queued) => runIdOf(queued.inputId) === runId);
-      return { ...standing, run: emptyRun({ runId, startedAt: time, limits: begun?.limits }) };
+      const run = { runId, startedAt: time, limits: begun?.limits };
+      return { ...standing, run: emptyRun(run, standing.contextTokens) };
     }
     case "run_finished": {
       const stopped = fact.outcome === "aborted";
@@ -51,7 +52,8 @@ export function advance(
         ...queued,
         held: queued.held || (stopped && queued.kind !== "prompt"),
       }));
-      return { ...standing, queue, run: undefined };
+      const contextTokens = standing.run?.contextTokens ?? standing.contextTokens;
+      return { ...standing, queue, contextTokens, run: undefined };
     }
     case "item_committed": {
       const { inputId } = fact;
@@ -76,7 +78,8 @@ type RunFact = Extract<
       | "tool_execution_started"
       | "compaction_started"
       | "compaction_finished"
-      | "usage_reported";
+      | "usage_reported"
+      | "reasoning_dropped";
   }
 >;
 
@@ -84,7 +87,8 @@ function advanceRun(run: RunStanding, fact: RunFact): RunStanding {
   switch (fact.type) {
     case "turn_started": {
       const turn = { turnId: fact.turnId, attempts: 0, reply: undefined, stop: undefined };
-      return { ...run, turns: run.turns + 1, turn: { ...turn, showsStop: false } };
+      const begun = { ...turn, droppedReasoning: false, showsStop: false };
+      return { ...run, turns: run.turns + 1, turn: begun };
     }
     case "turn_finished":
       return inTurn(run, (turn) => ({ ...turn, stop: fact.stop }));
@@ -104,9 +108,18 @@ function advanceRun(run: RunStanding, fact: RunFact): RunStanding {
     case "compaction_started":
       return { ...run, compacting: true, compactions: run.compactions + 1, summaryAttempts: 0 };
     case "compaction_finished":
-      return { ...run, compacting: false, compacted: fact.worked ? "worked" : "in_vain" };
+      return fact.worked
+        ? { ...run, compacting: false, compacted: "worked", contextTokens: 0 } // not known until a reply
+        : { ...run, compacting: false, compacted: "in_vain" };
     case "usage_reported":
       return report(run, fact);
+    case "reasoning_dropped":
+      // The refused request is no attempt of the retry policy.
+      return inTurn(run, (turn) => ({
+        ...turn,
+        droppedReasoning: true,
+        attempts: Math.max(0, turn.attempts - 1),
+      }));
     default:
       fact satisfies never;
       return run;
@@ -190,7 +203,7 @@ function storeReply(
   return {
     ...run,
     calls: [...run.calls, ...prints].slice(-remember),
-    contextTokens: tokens,
+    contextTokens: tokens > 0 ? tokens : run.contextTokens, // a reply that was cut reports none
     // Refused as too long right after a compaction: a second compaction would not help.
     compacted: run.compacted !== "no" && isTooLong(cause) ? "in_vain" : "no",
     turn: { ...turn, reply: { itemId: laneItemIdOf(turnId, 0), stop, cause, calls } },

@@ -87,6 +87,7 @@ export function standingOfBrief({ incarnation, queue = [], run }: BriefStanding)
     incarnation,
     queue: queue.map((queued) => ({ limits: undefined, held: false, ...queued })),
     ran: [],
+    contextTokens: 0,
     run: run && { ...emptyRun({ limits: undefined, ...run }), ...run, turn: turnOf(run.turn) },
   };
 }
@@ -105,6 +106,7 @@ function turnOf(brief: BriefTurn | undefined): TurnStanding | undefined {
   }));
   return {
     attempts: 0,
+    droppedReasoning: false,
     showsStop: false,
     stop: undefined,
     ...brief,

@@ -1,3 +1,4 @@
+import { abortedCause } from "@millrace/core/model";
 import { noUsage } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { allow, Driving } from "../testing/driving.ts";
@@ -247,6 +248,46 @@ describe("a context that is too long", () => {
     session.perform(session.next());
 
     expect(session.next().do).toBe(next);
+  });
+
+  it.each([
+    [100, "reply"],
+    [101, "start_compaction"],
+  ])("at the end of a run, with %i of 100, leads the next run to %s", (tokens, next) => {
+    const session = new Driving({ compactAbove: 100 });
+    session.answerWith({ stop: "end", usage: { ...noUsage, inputTokens: tokens } });
+    session.send();
+    session.perform(session.next());
+
+    expect(session.next().do).toBe(next);
+  });
+
+  it("is compacted once before the first request of a run", () => {
+    const session = new Driving({ compactAbove: 100 });
+    session.answerWith({ stop: "end", usage: { ...noUsage, inputTokens: 101 } });
+    session.send();
+    session.settle();
+    session.endCompaction(true);
+
+    expect(session.settle()).toStrictEqual(["reply"]);
+    session.endReply({ stop: "aborted", cause: abortedCause });
+    session.settle();
+    session.send();
+    expect(session.settle()).toStrictEqual(["begin_turn", "reply"]);
+  });
+
+  it("stays known as such behind a reply that was cut", () => {
+    const session = new Driving({ compactAbove: 100 });
+    session.answerWith({ stop: "end", usage: { ...noUsage, inputTokens: 101 } });
+    session.send();
+    session.settle();
+    session.endCompaction(false);
+    session.settle();
+    session.endReply({ stop: "aborted", cause: abortedCause });
+    session.settle();
+    session.send();
+
+    expect(session.settle()).toStrictEqual(["begin_turn", "start_compaction", "compact"]);
   });
 
   it("continues a compaction that a crash interrupted", () => {

@@ -1,6 +1,6 @@
 import { retryDelay } from "@millrace/core/model";
 import type { RunId } from "@millrace/core";
-import type { Action, RunEnding } from "./action.ts";
+import type { Action, ActionOf, RunEnding } from "./action.ts";
 import { answerCalls, settleCalls } from "./calls.ts";
 import { correctionItemIdOf, laneItemIdOf, runIdOf, summaryItemIdOf, turnIdOf } from "./ids.ts";
 import { deadlineOf, isTooLong, limitsOf, outOf, overspent } from "./limits.ts";
@@ -54,7 +54,7 @@ function askModel(state: LoopState, run: RunStanding, turn: TurnStanding): Actio
   const { doing, settings } = state;
   if (doing.reply) return wait(state, run);
   const itemId = laneItemIdOf(turnId, 0);
-  const again = retry(state, run, attempts);
+  const again = withoutReasoning(state, turn) ?? retry(state, run, attempts);
   if (again === "over") return { do: "end_reply", turnId, itemId };
   if (again === "waiting") return wait(state, run);
   if (again !== undefined) return { do: "schedule_retry", of: "reply", runId: run.runId, ...again };
@@ -62,7 +62,21 @@ function askModel(state: LoopState, run: RunStanding, turn: TurnStanding): Actio
   const limit = overspent(state, run);
   if (limit !== undefined) return windDown(state, run, { outcome: "limited", limit });
   if (settings.custom) return { do: "respond", turnId };
+  // Later turns are begun after this was looked at.
+  if (run.turns === 1 && attempts === 0 && isLong(state, run)) return startCompaction(run);
   return { do: "reply", turnId, itemId, attempt: attempts + 1 };
+}
+
+/**
+ * A vendor that refuses what a model had thought before, since that belongs to another account or to another
+ * beginning, is asked again at once, without it. Once for each turn: then the refusal has another reason.
+ */
+function withoutReasoning(
+  { doing: { failed } }: LoopState,
+  { attempts, droppedReasoning }: TurnStanding,
+): Pick<ActionOf<"schedule_retry">, "attempt" | "delayMs" | "dropsReasoning"> | undefined {
+  if (failed?.refusesReasoning !== true || failed.retryAt !== undefined) return undefined;
+  return droppedReasoning ? undefined : { attempt: attempts + 1, delayMs: 0, dropsReasoning: true };
 }
 
 /** During a compaction: send the summary request, wait for it, or decide about the failed attempt. */
@@ -150,10 +164,14 @@ function nextTurn(state: LoopState, run: RunStanding, takes: readonly Queued[]):
   const { turns } = limitsOf(state, run);
   const limit = turns !== undefined && run.turns >= turns ? "turns" : overspent(state, run);
   if (limit !== undefined) return finishRun(run, { outcome: "limited", limit });
-  const above = state.settings.compactAbove;
-  const long = above !== undefined && run.contextTokens > above && run.compacted === "no";
-  if (long && run.compactions < maxCompactions) return startCompaction(run);
+  if (isLong(state, run)) return startCompaction(run);
   return beginTurn(run.runId, run.turns + 1, takes);
+}
+
+/** Whether the context is to be compacted before the next request. */
+function isLong({ settings: { compactAbove } }: LoopState, run: RunStanding): boolean {
+  const isAbove = compactAbove !== undefined && run.contextTokens > compactAbove;
+  return isAbove && run.compacted === "no" && run.compactions < maxCompactions;
 }
 
 /** Undefined if the answer matches the requested schema. Otherwise the check, a correction, or the end. */

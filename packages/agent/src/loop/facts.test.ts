@@ -1,3 +1,4 @@
+import { itemId } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { allow, Driving } from "../testing/driving.ts";
 import type { Action, RecordAction } from "./action.ts";
@@ -86,5 +87,22 @@ describe("the facts of an action", () => {
 
     expect(session.ledger.facts.at(-1)).toMatchObject({ type: "turn_finished", closes });
     expect(session.ledger.floors()).toStrictEqual([]);
+  });
+
+  it("drop reasoning up to the newest item that is no summary", () => {
+    const session = new Driving();
+    session.send();
+    session.settle();
+    session.failAttempt();
+    const action = session.next();
+    if (action.do !== "schedule_retry") throw new Error("a failed attempt is retried");
+    const context = session.factContext();
+    const { items } = context.state;
+    const summary = { id: itemId("s1"), author: "agent", parts: [], stop: "end" } as const;
+    const state = { ...context.state, items: items.append(summary) };
+
+    const facts = factsFor({ ...action, dropsReasoning: true }, { ...context, state });
+    const through = items.at(-1)?.id;
+    expect(facts?.at(-1)).toMatchObject({ type: "reasoning_dropped", through, reason: "refused" });
   });
 });

@@ -124,11 +124,16 @@ function inputOf({ queue }: SessionState, inputId: InputId): QueuedParts | undef
 function scheduleRetry(
   action: ActionOf<"schedule_retry">,
   { runId, turn }: RunStanding,
-  { failed }: FactContext,
+  { failed, state }: FactContext,
 ): readonly FactBody[] | undefined {
   if (failed === undefined || failed.reported) return undefined;
   const ofTurn = action.of === "reply" && turn !== undefined;
-  return reportOf(failed, ofTurn ? { runId, turnId: turn.turnId } : { runId });
+  const report = reportOf(failed, ofTurn ? { runId, turnId: turn.turnId } : { runId });
+  // A summary is stored last, but stands first in requests.
+  const newest = state.items.findLastIndex(({ author }) => author !== "agent");
+  const through = newest < 0 ? undefined : state.items.at(newest)?.id;
+  if (action.dropsReasoning !== true || through === undefined) return report;
+  return [...report, { type: "reasoning_dropped", runId, through, reason: "refused" }];
 }
 
 function endCompaction({ runId }: RunStanding, { failed }: FactContext): readonly FactBody[] {

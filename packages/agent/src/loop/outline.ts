@@ -58,6 +58,8 @@ type OutlineBody =
       readonly tokens: number;
       readonly cost?: number;
     }
+  /** A vendor refused what a model had thought before, and that is no longer sent. */
+  | { readonly type: "reasoning_dropped" }
   /** A fact that no decision depends on. Kept so that outlines have the same numbers as facts. */
   | { readonly type: "other" };
 
@@ -145,8 +147,14 @@ function outlineBody(fact: Fact): OutlineBody {
       const turn = fact.turnId === undefined ? {} : { turnId: fact.turnId };
       return { type: fact.type, ...turn, tokens, ...(cost === undefined ? {} : { cost }) };
     }
+    case "reasoning_dropped":
+      return { type: fact.reason === "refused" ? fact.type : "other" };
     case "session_released": // the next claim has the new incarnation
     case "tool_execution_finished": // the result's item settles the call
+    case "guidance_set": // requests are made of these, not decisions
+    case "part_left_out":
+    case "prefix_broken":
+    case "notice":
     case "opaque":
       return { type: "other" };
     default:

@@ -30,6 +30,8 @@ export interface Standing {
   readonly queue: readonly Queued[];
   /** The names of the tools whose results the session holds, each once. */
   readonly ran: readonly string[];
+  /** The tokens of the session's latest reply and its request: the next run begins with at least as many. */
+  readonly contextTokens: number;
   readonly run: RunStanding | undefined;
 }
 
@@ -89,6 +91,8 @@ export interface TurnStanding {
   readonly turnId: TurnId;
   /** Failed attempts at the reply, counted by their stored usage. */
   readonly attempts: number;
+  /** True if its vendor refused what a model had thought before, which is no longer sent. */
+  readonly droppedReasoning: boolean;
   readonly reply: ReplyStanding | undefined;
   /** True if an item of this turn is aborted, so that the transcript shows the stop. */
   readonly showsStop: boolean;
@@ -162,6 +166,8 @@ export type CallVerdict =
 /** A failed attempt, as far as the decision about a retry depends on it. */
 export interface FailedAttempt {
   readonly cause: RetryHint;
+  /** True if the vendor refused what a model had thought before: another request may do without. */
+  readonly refusesReasoning?: boolean | undefined;
   /** In [0, 1). Drawn once when it failed, so that `decide` stays pure. */
   readonly jitter: number;
   /** Its usage while that is not stored, else `nothingSpent`. */
@@ -173,7 +179,13 @@ export interface FailedAttempt {
 export const nothingSpent: Spent = { tokens: 0, cost: undefined };
 
 /** The standing of a session before its first fact. */
-export const emptyStanding: Standing = { incarnation: 0, queue: [], ran: [], run: undefined };
+export const emptyStanding: Standing = {
+  incarnation: 0,
+  queue: [],
+  ran: [],
+  contextTokens: 0,
+  run: undefined,
+};
 
 /** The state of a driver that has just started. */
 export const doingNothing: Doing = {
@@ -189,14 +201,17 @@ export const doingNothing: Doing = {
   allowance: undefined,
 };
 
-export function emptyRun(run: Pick<RunStanding, "runId" | "startedAt" | "limits">): RunStanding {
+export function emptyRun(
+  run: Pick<RunStanding, "runId" | "startedAt" | "limits">,
+  contextTokens = 0,
+): RunStanding {
   return {
     ...run,
     aborting: false,
     turns: 0,
     used: nothingSpent,
     calls: [],
-    contextTokens: 0,
+    contextTokens,
     compacting: false,
     compactions: 0,
     summaryAttempts: 0,

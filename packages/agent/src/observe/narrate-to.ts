@@ -250,6 +250,8 @@ export function narrationLine(narration: Narration): string | undefined {
       return `${causeOf(narration.cause)}; another try in ${seconds(narration.delayMs)}`;
     case "stalled":
       return `nothing has come for ${seconds(narration.silentMs)}`;
+    case "notice":
+      return `note: ${terminalLine(narration.message)}`;
     case "compaction_started":
       return "making the context shorter";
     case "turn_finished":

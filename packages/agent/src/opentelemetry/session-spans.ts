@@ -116,6 +116,11 @@ export class SessionSpans {
       case "session_released":
       case "input_accepted":
       case "queue_updated":
+      case "guidance_set":
+      case "reasoning_dropped":
+      case "part_left_out":
+      case "prefix_broken":
+      case "notice":
       case "opaque":
         return;
       default:

@@ -87,6 +87,7 @@ export function checkRunOptions(door: Door, options: unknown): void {
     key: anything,
     actor: anything,
     output: optional(schemaCheck),
+    strict: optional(expects.flag),
     limits: optional(record("use an object such as { turns: 20 }")),
     ask: optional(call('pass a function that returns "allow" or "deny"')),
     observers: optional(observersCheck),

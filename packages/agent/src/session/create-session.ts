@@ -175,9 +175,11 @@ function refusedOpen(error: unknown): Acceptance {
 function runOptionsOf({
   limits,
   output,
+  strict = false,
 }: {
   readonly limits?: Limits | undefined;
   readonly output?: Schema | undefined;
+  readonly strict?: boolean | undefined;
 }): { readonly options?: JsonObject } {
   const given = Object.entries(limits ?? {}).flatMap(([name, limit]) =>
     typeof limit === "number" ? [[name, limit] as const] : [],
@@ -185,6 +187,7 @@ function runOptionsOf({
   const options: JsonObject = {
     ...(given.length === 0 ? {} : { limits: Object.fromEntries(given) }),
     ...(output === undefined ? {} : { output: answerSchemaOf(output) }),
+    ...(output !== undefined && strict ? { strict } : {}),
   };
   return Object.keys(options).length === 0 ? {} : { options };
 }

@@ -29,6 +29,7 @@ export interface HostOptions {
   readonly makeDriver?: MakeDriver | undefined;
   readonly allowance?: Allowance | undefined;
   readonly depth?: number | undefined;
+  readonly runsOnce?: boolean | undefined;
 }
 
 /** Options of a run that can't be stored with its input. Only the process that sent it has them. */

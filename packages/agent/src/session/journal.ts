@@ -73,7 +73,7 @@ export class SessionJournal implements Journal {
     if (checkpoint === undefined || kept === undefined) {
       this.#paged = paged;
       this.#standing = standingOf(facts, remember);
-      this.#context = contextOf(paged.state);
+      this.#context = contextOf(paged.state, facts);
       this.#runs = runRecordsOf(facts);
       return;
     }
@@ -244,7 +244,7 @@ export class SessionJournal implements Journal {
     if (reset.n !== this.state.head + 1) return; // taken meanwhile
     this.#paged = replayPaged(emptyState(uid, sessionId), facts);
     this.#standing = standingOf(facts, remember);
-    this.#context = contextOf(this.state);
+    this.#context = contextOf(this.state, facts);
     this.#keptHead = 0;
     this.#runs = runRecordsOf(facts);
     onFact(reset);

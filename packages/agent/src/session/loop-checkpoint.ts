@@ -3,12 +3,13 @@ import { List } from "@millrace/core/writing";
 import type { Item, ItemId, Json } from "@millrace/core";
 import type { readSession } from "@millrace/core/reading";
 import type { Context } from "../context/context.ts";
+import type { Guide } from "../context/guide.ts";
 import type { Standing } from "../loop/state.ts";
 import type { Journal } from "../work/host.ts";
 import { RunRecords } from "../work/run-records.ts";
 
 /** The form of what a checkpoint keeps of the loop. Another one is not read: all facts are read instead. */
-const checkpointForm = "loop 2";
+const checkpointForm = "loop 5";
 
 type CheckpointRead = NonNullable<Awaited<ReturnType<typeof readSession>>["checkpoint"]>;
 
@@ -27,6 +28,7 @@ interface LoopCheckpointJson {
   /** The items of the context in its order, by id. */
   readonly context: readonly ItemId[];
   readonly summaries: readonly (readonly [ItemId, readonly ItemId[]])[];
+  readonly guide: Guide;
   readonly runs: Json;
 }
 
@@ -42,10 +44,39 @@ export function encodeLoop(
     standing,
     context: items.map(({ id }) => id),
     summaries: [...context.summaries],
+    guide: context.guide,
     runs: runs.toJson(),
   };
   // Through text, so that fields without a value are left out.
   return { needed: items, loop: parseJsonText(JSON.stringify(kept)) as Json };
+}
+
+/** Fields without a value are not in JSON. */
+function guideOf({
+  since,
+  last,
+  refused,
+  replied,
+  signed,
+  written,
+  output,
+  strictOutput,
+  stages,
+  ...rest
+}: Guide): Guide {
+  const whole = stages.map(({ after, ...stage }) => ({ ...stage, after }));
+  return {
+    ...rest,
+    since,
+    last,
+    refused,
+    replied,
+    signed,
+    written,
+    output,
+    strictOutput,
+    stages: whole,
+  };
 }
 
 /** Reads what `encodeLoop` made, or nothing if it has another form. */
@@ -55,14 +86,14 @@ export function decodeLoop(
 ): LoopCheckpoint | undefined {
   const kept = loop as Partial<LoopCheckpointJson> | null | undefined;
   if (kept?.form !== checkpointForm || kept.remember !== (remember ?? null)) return undefined;
-  const { standing, context, summaries, runs } = kept as LoopCheckpointJson;
+  const { standing, context, summaries, guide, runs } = kept as LoopCheckpointJson;
   const stored = new Map<ItemId, Item>();
   for (const item of [...needed, ...paged.state.items]) stored.set(item.id, item);
   const items = context.flatMap((id) => stored.get(id) ?? []);
   if (items.length !== context.length) return undefined;
   return {
     standing: { ...standing, run: standing.run },
-    context: { items: List.of(items), summaries: new Map(summaries) },
+    context: { items: List.of(items), summaries: new Map(summaries), guide: guideOf(guide) },
     runs: RunRecords.fromJson(runs),
   };
 }

@@ -68,6 +68,8 @@ export interface Opening extends OpenOptions {
   readonly ask: AskMode;
   readonly allowance?: Allowance | undefined;
   readonly depth?: number | undefined;
+  /** True if the session is closed after its first run. */
+  readonly runsOnce?: boolean | undefined;
   /** Until this is aborted, opening waits for a store that is away. Left out: it throws the store's error. */
   readonly waits?: AbortSignal | undefined;
   /** The session, if it was found already. It is then never created. */
@@ -114,7 +116,7 @@ export async function openHost(opening: Opening): Promise<Opened> {
   }
   const store = opening.store ?? memorySessionStore({ clock, makeId });
   const name = sessionId(opening.id ?? makeId("session"));
-  const { agent, observers, ask, allowance, depth, waits } = opening;
+  const { agent, observers, ask, allowance, depth, runsOnce, waits } = opening;
   const reach = <T>(call: () => Promise<T>): Promise<T> =>
     waits === undefined ? call() : new StoreOutage({ clock, signal: waits }).retry(call);
   const find = async (): Promise<SessionRecord> =>
@@ -127,7 +129,7 @@ export async function openHost(opening: Opening): Promise<Opened> {
     noteLog("session", store, log);
   }
   const ports = { store, log, blobs, clock, makeId };
-  const options = { ...ports, record, agent, observers, ask, drive, allowance, depth };
+  const options = { ...ports, record, agent, observers, ask, drive, allowance, depth, runsOnce };
   return await share(store, record, opening, () => reach(() => SessionHost.open(options)));
 }
 

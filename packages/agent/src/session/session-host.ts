@@ -1,3 +1,4 @@
+import { sha256 } from "../tool/hash.ts";
 import { createInbox, MillraceError, project } from "@millrace/core";
 import type {
   Fact,
@@ -9,7 +10,7 @@ import type {
   View,
 } from "@millrace/core";
 import type { FactOf, InboxOptions, InboxStart } from "@millrace/core/writing";
-import type { AcceptOutcome, PeopleFact, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { AcceptOutcome, PeopleFact, SessionStore } from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
 import { redactedMessage } from "@millrace/core/secrets";
 import { Driver } from "../drive/driver.ts";
@@ -27,6 +28,7 @@ import { Observers } from "./observers.ts";
 import { brokenPort, unsent } from "./port-errors.ts";
 import { readRun } from "./read-run.ts";
 import { noticesOf } from "../work/secret-notices.ts";
+import { infoOf } from "./session-info.ts";
 import type { Watched } from "./watch.ts";
 
 /**
@@ -50,6 +52,7 @@ export class SessionHost {
   /** The store, with calls that wait while it is away. */
   readonly store: SessionStore;
   readonly #source: FactSource;
+  readonly #conversationKey: string;
   #driver: LocalDriver | undefined;
   #broken: MillraceError | undefined;
   #closed = false;
@@ -59,6 +62,7 @@ export class SessionHost {
     this.journal = journal;
     this.store = ports.store;
     this.#source = ports.source;
+    this.#conversationKey = ports.conversationKey;
     this.inbox = createInbox(this.#inboxOptions());
     this.info = infoOf(options.record);
     this.observers = new Observers(options.observers);
@@ -89,7 +93,9 @@ export class SessionHost {
       const journal = await source.start(() =>
         SessionJournal.open({ store, log, uid, sessionId, onFact, remember }),
       );
-      host = new SessionHost(options, journal, { store, source });
+      const hash = await sha256(`millrace conversation ${uid}`);
+      const conversationKey = hash.slice(0, 32);
+      host = new SessionHost(options, journal, { store, source, conversationKey });
       if (source.connection !== "live") host.connectionChanged(source.connection, undefined);
       const { drive, makeDriver = inline } = options;
       if (drive) host.#driver = makeDriver(host.#workHost(), (error) => host?.fail(error));
@@ -270,6 +276,7 @@ export class SessionHost {
       makeId,
       allowance,
       depth = 0,
+      runsOnce = false,
       ask,
     } = this.options;
     const { uid, sessionId, tenant } = record;
@@ -292,6 +299,8 @@ export class SessionHost {
       runOptions: (runId) => ({ output: this.#senderOptions.get(runId)?.output }),
       allowance,
       depth,
+      runsOnce,
+      conversationKey: this.#conversationKey,
       ask,
       lanes: this.#lanes,
     };
@@ -330,15 +339,5 @@ const inline: MakeDriver = (host, onBroken) => new Driver(host, onBroken);
 interface HostPorts {
   readonly store: SessionStore;
   readonly source: FactSource;
-}
-
-/** The owner of the record is the user. A program without owners may name one in the metadata. */
-function infoOf({ sessionId, owner, metadata, tenant = "default" }: SessionRecord): SessionInfo {
-  const { user } = metadata;
-  return {
-    id: sessionId,
-    tenant,
-    user: owner ?? (typeof user === "string" ? user : "local"),
-    metadata,
-  };
+  readonly conversationKey: string;
 }

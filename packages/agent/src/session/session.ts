@@ -21,6 +21,11 @@ export interface RunOptions<
 > extends SendOptions {
   /** Asks for one JSON value that matches this schema. `result.output` is the parsed value. */
   readonly output?: S;
+  /**
+   * `true`: the vendor holds the model to the schema, where it can. Models that check what stands before
+   * their thinking are asked in words otherwise, because the vendor's field is part of the key of its cache.
+   */
+  readonly strict?: boolean | undefined;
   readonly limits?: Limits | undefined;
   /** Answers approval requests. Left out: `agent.run` denies them; a session waits for `allow` or `deny`. */
   readonly ask?:

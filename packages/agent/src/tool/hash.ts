@@ -53,6 +53,11 @@ export async function approvalHash(subject: ApprovalSubject): Promise<string> {
     ["input", input],
     ...(parsed === "same" ? [] : [["parsed", typeof parsed === "string" ? [] : [parsed.parsed]]]),
   ]);
+  return await sha256(text);
+}
+
+/** The SHA-256 of a text, as 64 hexadecimal digits. */
+export async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,5 +1,12 @@
 import { abortedCause } from "@millrace/core/model";
-import type { Clock, ModelRequest, ModelResponse, ModelStream, Reply } from "@millrace/core/ports";
+import type {
+  Clock,
+  ModelRequest,
+  ModelResponse,
+  ModelStream,
+  Remark,
+  Reply,
+} from "@millrace/core/ports";
 import { redactedMessage } from "@millrace/core/secrets";
 import type { Cause, Delta, Model, Usage } from "@millrace/core";
 import type { Ending, Fault } from "@millrace/core/writing";
@@ -14,9 +21,14 @@ export interface Attempted {
   readonly usage: Usage | undefined;
   readonly model: string;
   readonly response?: ModelResponse | undefined;
+  /** What the model remarked beside its reply. */
+  readonly remarks?: readonly Remark[] | undefined;
 }
 
-export type RequestOptions = Pick<ModelRequest, "signal" | "stall" | "retry">;
+export type RequestOptions = Pick<
+  ModelRequest,
+  "signal" | "stall" | "retry" | "onBytes" | "notify"
+>;
 
 /** How long a model may take to stop after its signal was aborted. Then the attempt ends without it. */
 const graceMs = 2_000;
@@ -48,6 +60,7 @@ export async function attempt(
   if (signal.aborted) stop.abort(signal.reason);
   let watch: StallWatch | undefined;
   let fault: Fault | undefined;
+  const remarks: Remark[] = [];
   const write = (delta: Delta): void => {
     watch?.moved();
     fault ??= lane.write(delta);
@@ -58,20 +71,24 @@ export async function attempt(
       signal: stop.signal,
       retry: false, // the loop retries
       stall: false, // watched below
+      onBytes: () => watch?.alive(),
+      notify: (notice) => {
+        if (notice.type === "remark") remarks.push(notice);
+      },
     });
     if (!done.signal.aborted) {
       watch = watchForStall(clock, agent.stall, lane.publish, () => stop.abort());
     }
     const reply = await readAll(model.stream(request), write);
     const { parts: _, usage, model: id, response, ...ending } = reply;
-    return { ending, usage, model: id, response };
+    return { ending, usage, model: id, response, remarks };
   };
   try {
     const overdue = graceAfterAbort(clock, stop.signal, done.signal);
     const attempted = (await Promise.race([read(), overdue])) ?? aborted(model);
     if (fault !== undefined) return { ...attempted, ending: failedBy(faultCause(fault)) };
-    const stalled = watch?.stalled() === true && attempted.ending.stop === "aborted";
-    return stalled ? { ...attempted, ending: failedBy(stalledCause) } : attempted;
+    const stalled = attempted.ending.stop === "aborted" ? watch?.stalled() : undefined;
+    return stalled ? { ...attempted, ending: failedBy(stalledCauses[stalled]) } : attempted;
   } catch (error) {
     return { ...aborted(model), ending: failedBy(agentCause(error)) };
   } finally {
@@ -119,8 +136,16 @@ function agentCause(error: unknown): Cause {
   return { code: "agent_failed", message };
 }
 
-const stalledCause: Cause = {
-  code: "stalled",
-  message: "nothing came from the model for too long, so the attempt was given up",
-  retryable: true,
+const stalledCauses: Readonly<Record<"silent" | "alive", Cause>> = {
+  silent: {
+    code: "stalled",
+    message: "nothing came from the model for too long, so the attempt was given up",
+    retryable: true,
+  },
+  alive: {
+    code: "stalled",
+    message:
+      "the vendor sent keep-alives and no progress for three times stall.giveUpAfterMs, so the attempt was given up. It is billed, and so would be another: raise stall.giveUpAfterMs if the model thinks for that long",
+    retryable: false,
+  },
 };

@@ -21,6 +21,8 @@ export function withoutSecrets(body: FactBody): FactBody {
     case "approval_requested":
     case "approval_resolved":
     case "tool_execution_started":
+    case "guidance_set":
+    case "part_left_out":
     case "opaque":
     // Ids and numbers alone.
     case "session_claimed":
@@ -33,6 +35,9 @@ export function withoutSecrets(body: FactBody): FactBody {
     case "compaction_started":
     case "compaction_finished":
     case "usage_reported":
+    case "reasoning_dropped":
+    case "prefix_broken":
+    case "notice":
       return body;
     default:
       body satisfies never;

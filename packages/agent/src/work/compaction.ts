@@ -1,16 +1,25 @@
 import { noUsage } from "@millrace/core/writing";
-import type { ItemId, RunId, TurnId } from "@millrace/core";
-import type { ModelRequest } from "@millrace/core/ports";
+import type { ItemId, Json, Model, RunId, TurnId, Usage } from "@millrace/core";
+import type { Epoch, ModelRequest } from "@millrace/core/ports";
 import type { BodyOf } from "@millrace/core/writing";
-import { planCompaction, summaryRequest, summaryText } from "../context/compact.ts";
+import {
+  planCompaction,
+  summaryQuestion,
+  summaryRequest,
+  summaryText,
+} from "../context/compact.ts";
 import type { CompactionPlan } from "../context/compact.ts";
 import { compactionsOf } from "../context/context.ts";
+import { changesBehind, hasChanged } from "../context/guide.ts";
+import { signedSummary } from "../context/summary.ts";
+import { outputLimits } from "../context/request-of.ts";
+import { isTooLong } from "../loop/limits.ts";
 import { attempt } from "./attempt.ts";
 import { RetryableAttempt, itemFrom } from "./retryable-attempt.ts";
-import type { Epochs, WorkHost } from "./host.ts";
+import type { Epochs, Journal, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
 import { dropIfFenced, hasFailed } from "./reply.ts";
-import { traceOf } from "./request.ts";
+import { contentOf, traceOf, withBytes } from "./request.ts";
 import { outputBytesOf, readableItems } from "./tools.ts";
 
 export interface CompactionToDo {
@@ -20,7 +29,7 @@ export interface CompactionToDo {
   readonly signal: AbortSignal;
 }
 
-type CompactionFacts = readonly BodyOf<"compaction_finished" | "usage_reported">[];
+type CompactionFacts = readonly BodyOf<"compaction_finished" | "usage_reported" | "guidance_set">[];
 
 /**
  * Summarises the oldest items by one request to a model. The summary is stored as an item of its own;
@@ -41,8 +50,9 @@ export async function compactContext(
   const plan = planCompaction(known, compactionsOf(journal.context), context?.keep ?? 8, {
     prompt: journal.runs.get(runId)?.prompt,
     session: readableItems(journal),
-    outputBytes: outputBytesOf(host.agent),
+    outputBytes: outputLimits(journal.context, outputBytesOf(host.agent)),
     limitTokens: context === undefined ? undefined : Math.floor(context.window / 2),
+    leastTokens: leastOf(host),
   });
   const nothing = { type: "compaction_finished", runId } as const;
   if (plan === undefined) return [nothing];
@@ -50,8 +60,26 @@ export async function compactContext(
   if (summarised instanceof RetryableAttempt) return summarised;
   const { first, last } = plan;
   return summarised.written
-    ? [{ ...nothing, summary: { itemId, first, last } }]
+    ? [
+        ...summarised.used,
+        { ...nothing, summary: { itemId, first, last } },
+        ...saidAgain(host, todo),
+      ]
     : [...summarised.used, nothing];
+}
+
+/** A signed summary keeps the beginning of requests, so changes that it covers have to be made again. */
+function saidAgain(
+  { journal }: WorkHost,
+  { runId, turnId, itemId }: CompactionToDo,
+): readonly BodyOf<"guidance_set">[] {
+  const { guide } = journal.context;
+  const newest = guide.stages.at(-1);
+  if (guide.written?.itemId !== itemId || newest === undefined || !hasChanged(guide)) return [];
+  const { instructions = null, tools } = newest;
+  // Tools are plain data.
+  const guidance = { instructions, tools: tools as unknown as Json };
+  return [{ type: "guidance_set", runId, turnId, guidance }];
 }
 
 interface Summarised {
@@ -61,33 +89,133 @@ interface Summarised {
   readonly used: readonly BodyOf<"usage_reported">[];
 }
 
+/**
+ * Asks for the summary behind the session's own request, which the vendor has in its cache. Where that is not
+ * possible, or the reply is no summary, by the record of the range: a shorter request that belongs to no
+ * vendor.
+ */
 async function summarise(
   host: WorkHost,
   epochs: Epochs,
   todo: CompactionToDo,
   plan: CompactionPlan,
 ): Promise<Summarised | RetryableAttempt> {
-  const { runId, turnId, itemId, signal } = todo;
-  const model = host.agent.context?.model ?? host.agent.model;
+  const { model = host.agent.model, instructions } = host.agent.context ?? {};
   if (model === undefined) return { written: false, used: [] };
+  const byRecord = summaryRequest(plan, { instructions });
+  const asked = { host, epochs, todo, model };
+  const signed = signedRequest(host, plan);
+  if (signed !== undefined) {
+    const made = await ask(asked, async (signal) => {
+      const { request } = await withBytes(host, { ...signed, signal });
+      return request;
+    });
+    if (isSettled(todo, made)) return made;
+    return await instead(asked, made, byRecord);
+  }
+  if (!mayAskInPlace(host)) return await ask(asked, async () => byRecord);
+  const inPlace = await ask(asked, async (signal) => {
+    const content = contentOf(host);
+    const transcript = [...content.transcript, summaryQuestion({ instructions })];
+    const { request } = await withBytes(host, { ...content, transcript, signal });
+    return { ...request, conversation: { key: host.conversationKey } };
+  });
+  return isSettled(todo, inPlace) ? inPlace : await instead(asked, inPlace, byRecord);
+}
+
+/** Whether there is a summary, or another attempt may bring one, or none is wanted any more. */
+function isSettled({ signal }: CompactionToDo, made: Summarised | RetryableAttempt): boolean {
+  if (signal.aborted) return true;
+  return made instanceof RetryableAttempt ? made.cause.retryable === true : made.written;
+}
+
+/** Asks by the record, after a request that brought no summary. */
+async function instead(
+  asked: Asked,
+  made: Summarised | RetryableAttempt,
+  byRecord: ModelRequest,
+): Promise<Summarised | RetryableAttempt> {
+  const isFailed = made instanceof RetryableAttempt;
+  if (isFailed) await made.drop();
+  const used = isFailed ? [reportOf(asked.todo, made)] : made.used;
+  const second = await ask(asked, async () => byRecord);
+  return second instanceof RetryableAttempt
+    ? second
+    : { ...second, used: [...used, ...second.used] };
+}
+
+/**
+ * The request for a summary that the vendor signs: the session's own up to the end of the range, which has to
+ * begin with the session. Undefined if that is not so, if the model writes none, or if instructions or tools
+ * change behind the range: such a change would have to be kept, and made anew, at once.
+ */
+function signedRequest(host: WorkHost, { first, last }: CompactionPlan): ModelRequest | undefined {
+  const { agent, journal, conversationKey: key } = host;
+  const { context: settings, model } = agent;
+  if (model?.summarises !== true || settings?.compaction === "own" || !mayAskInPlace(host))
+    return undefined;
+  const { output: _, ...content } = contentOf(host);
+  const end = content.transcript.findLastIndex(({ id }) => id === last);
+  if (end < 0 || content.transcript[0]?.id !== first) return undefined;
+  const kept = new Set(content.transcript.slice(end + 1).map(({ id }) => id));
+  if (changesBehind(journal.context.guide, kept)) return undefined;
+  return {
+    ...content,
+    transcript: content.transcript.slice(0, end + 1),
+    updates: content.updates?.filter(({ after }) => !kept.has(after)),
+    conversation: { key },
+    summarise: { instructions: settings?.instructions },
+  };
+}
+
+/** Not by another model, behind a hook that changes requests, or when the request is too long as it is. */
+function mayAskInPlace({ agent: { context, hooks }, journal }: WorkHost): boolean {
+  return context?.model === undefined && hooks.beforeReply === undefined && !isOverdue(journal);
+}
+
+/** What a further summary must cover: else a context that stays long would be summarised before every run. */
+function leastOf({ agent: { context }, journal }: WorkHost): number | undefined {
+  const isFirst = journal.context.summaries.size === 0;
+  return context === undefined || isFirst || isOverdue(journal) ? undefined : context.window / 10;
+}
+
+/** Whether the vendor has refused the request as too long. */
+function isOverdue({ standing }: Journal): boolean {
+  return isTooLong(standing.run?.turn?.reply?.cause);
+}
+
+interface Asked {
+  readonly host: WorkHost;
+  readonly epochs: Epochs;
+  readonly todo: CompactionToDo;
+  readonly model: Model;
+}
+
+async function ask(
+  { host, epochs, todo, model }: Asked,
+  request: (signal: AbortSignal | undefined) => Promise<ModelRequest>,
+): Promise<Summarised | RetryableAttempt> {
+  const { runId, turnId, itemId, signal } = todo;
   const place = { runId, turnId, itemId, lane: 0, epoch: epochs.next() };
   const lane = await openItemLane(host, { ...place, author: "agent", model: model.id });
   if (!isLane(lane)) return { written: true, used: [] };
-  const summary = summaryRequest(plan, { instructions: host.agent.context?.instructions });
-  const request = async (options: object): Promise<ModelRequest> => ({
-    ...summary,
-    ...traceOf(host, { runId, lane: 0 }),
-    ...options,
+  const attempted = await attempt(host, model, lane, {
+    signal,
+    request: async (options) => ({
+      ...(await request(options.signal)),
+      ...traceOf(host, { runId, lane: 0 }),
+      ...options,
+    }),
   });
-  const attempted = await attempt(host, model, lane, { signal, request });
   await dropIfFenced(signal, lane);
   if (hasFailed(attempted) && !signal.aborted) {
     return new RetryableAttempt(host, lane, { runId, itemId }, attempted);
   }
   const usage = attempted.usage ?? noUsage;
-  const report = { type: "usage_reported", runId, epoch: lane.epoch, usage } as const;
+  const report = reportOf(todo, { usage, epoch: lane.epoch });
   await host.allowance?.spend(usage);
-  const item = itemFrom(lane, itemId, attempted, "agent");
+  const reply = itemFrom(lane, itemId, attempted, "agent");
+  const item = signedSummary(reply) ?? reply;
   // A call in a summary would never be answered, so such a reply is not used.
   if (summaryText(item) === undefined || item.parts.some(({ kind }) => kind === "tool_call")) {
     await lane.drop();
@@ -95,4 +223,11 @@ async function summarise(
   }
   await lane.commit(item, { settlement: [report] });
   return { written: true, used: [] };
+}
+
+function reportOf(
+  { runId }: CompactionToDo,
+  { usage, epoch }: { readonly usage: Usage; readonly epoch: Epoch },
+): BodyOf<"usage_reported"> {
+  return { type: "usage_reported", runId, epoch, usage };
 }

@@ -15,12 +15,14 @@ import type { AnyTool, ToolAttachment } from "../definition/tool.ts";
 import type { ReadyCall } from "../loop/action.ts";
 import { effectKeyOf } from "../loop/ids.ts";
 import type { Standing } from "../loop/state.ts";
+import { defaultOutputBytes, shownOutput } from "../context/outputs.ts";
 import { runTool } from "../tool/run-tool.ts";
 import type { ToolOutcome } from "../tool/run-tool.ts";
 import { Fenced } from "./host.ts";
 import type { Epochs, WorkHost } from "./host.ts";
 import { isLane, openCallLane } from "./item-lane.ts";
 import type { Ahead, ItemLane } from "./item-lane.ts";
+import { readableItems } from "./tools.ts";
 
 export interface ExecutionToDo {
   readonly runId: RunId;
@@ -66,7 +68,10 @@ export async function execute(host: WorkHost, epochs: Epochs, todo: ExecutionToD
     throw todo.signal.reason;
   }
   const { status } = outcome;
-  const part = { id, callId, tool: tool.name, kind: "tool_result", ...outcome } as const;
+  const result = { id, callId, tool: tool.name, kind: "tool_result", ...outcome } as const;
+  const limit = tool.limits.outputBytes ?? defaultOutputBytes;
+  const shown = shownOutput(result, limit, readableItems(host.journal), itemId);
+  const part = shown === undefined ? result : { ...result, metadata: { shown } };
   const settled = { type: "tool_execution_finished", runId, turnId, callId } as const;
   await opened.commit(finish(opened, itemId, part, attachments), {
     settlement: [{ ...settled, tool: tool.name, status }],

@@ -72,6 +72,10 @@ export interface WorkHost {
   readonly allowance: Allowance | undefined;
   /** How many agents are above this one: 0 for a session that a user opened. */
   readonly depth: number;
+  /** True if the session is closed after its first run. */
+  readonly runsOnce: boolean;
+  /** Names the session to vendors without giving its id away. */
+  readonly conversationKey: string;
   /** Answers the approval requests of this session and of its sub-agents. */
   readonly ask: AskMode;
   /** The lanes that this process is writing, by number. The session's view reads their drafts. */

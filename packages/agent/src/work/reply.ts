@@ -2,6 +2,8 @@ import { MillraceError } from "@millrace/core";
 import { noUsage } from "@millrace/core/writing";
 import type { ItemId, RunId, TurnId, Usage } from "@millrace/core";
 import type { Epoch, ModelRequest } from "@millrace/core/ports";
+import type { BodyOf, FactBody } from "@millrace/core/writing";
+import { dueNotices, watchAfter } from "../context/notices.ts";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { attempt } from "./attempt.ts";
 import type { Attempted, RequestOptions } from "./attempt.ts";
@@ -11,12 +13,17 @@ import type { Epochs, WorkHost } from "./host.ts";
 import { isLane, openItemLane } from "./item-lane.ts";
 import type { Ahead, ItemLane } from "./item-lane.ts";
 import { requestFor } from "./request.ts";
+import type { SentPrefix } from "./sent-prefix.ts";
 
 export interface ReplyToGet {
   readonly runId: RunId;
   readonly turnId: TurnId;
   readonly itemId: ItemId;
   readonly signal: AbortSignal;
+  /** Stores what the request goes by, if no fact has it yet. */
+  readonly guide: () => Promise<void>;
+  readonly sent: SentPrefix;
+  readonly report: (facts: readonly FactBody[]) => Promise<void>;
   /** Called with the names of the tools in the request, before it is sent. */
   readonly offered: (names: readonly string[]) => void;
   /** The lane, if the driver has opened it together with the turn. */
@@ -51,8 +58,9 @@ export async function getReply(
   const lane = await openItemLane(host, { ...place, author: "model", model: model.id });
   if (!isLane(lane)) return undefined; // an earlier attempt stored it
   const request = async (options: RequestOptions): Promise<ModelRequest> => {
-    const made = await requestFor(host, runId, options);
-    wanted.offered(made.tools?.map(({ name }) => name) ?? []);
+    await wanted.guide();
+    const made = await requestFor(host, wanted, options);
+    wanted.offered(toolNames(made));
     return made;
   };
   const attempted = priced(host.agent, await attempt(host, model, lane, { signal, request }));
@@ -62,10 +70,47 @@ export async function getReply(
   }
   const usage = attempted.usage ?? noUsage;
   const report = { type: "usage_reported", runId, turnId, epoch: lane.epoch, usage } as const;
+  // Before the item, which may end the run.
+  const notices = noticesOf(host, report, attempted);
+  if (notices.length > 0 && !signal.aborted) await wanted.report(notices);
   const settlement = { settlement: [report], ahead: signal.aborted ? undefined : ahead };
   await lane.commit(itemFrom(lane, itemId, attempted), settlement);
+  wanted.sent.keep();
   await host.allowance?.spend(usage);
   return undefined;
+}
+
+/** What the reply shows that its developer should look at, once in a session for each code. */
+function noticesOf(
+  { journal, store }: WorkHost,
+  report: BodyOf<"usage_reported">,
+  { remarks = [] }: Attempted,
+): readonly FactBody[] {
+  const { watch, breaks } = journal.context.guide;
+  const { runId, usage, turnId } = report;
+  const after = watchAfter(
+    watch,
+    { type: "usage_reported", usage, turnId, time: store.now() },
+    breaks,
+  );
+  const remarked = remarks.filter(
+    ({ code }, at) =>
+      !watch.given.includes(code) && remarks.findIndex((one) => one.code === code) === at,
+  );
+  return [
+    ...dueNotices(after, runId),
+    ...remarked.map(({ code, message }): FactBody => ({ type: "notice", runId, code, message })),
+  ];
+}
+
+/** The names of the tools that a model may call after all updates. */
+function toolNames({ tools = [], updates = [] }: ModelRequest): readonly string[] {
+  const names = new Set(tools.map(({ name }) => name));
+  for (const { added = [], removed = [] } of updates) {
+    for (const { name } of added) names.add(name);
+    for (const name of removed) names.delete(name);
+  }
+  return [...names];
 }
 
 /** Drops the lane and throws if the work was aborted because its session was taken over or closed. */

@@ -1,49 +1,86 @@
 import type { RunId } from "@millrace/core";
 import { partsWithBytes } from "@millrace/core/blobs";
+import type { WithBytes } from "@millrace/core/blobs";
 import type { ModelRequest } from "@millrace/core/ports";
-import { assemble } from "../context/assemble.ts";
-import { compactionsOf } from "../context/context.ts";
+import type { FactBody } from "@millrace/core/writing";
+import { requestOf } from "../context/request-of.ts";
+import type { RequestContent } from "../context/request-of.ts";
 import type { TracedRequest } from "../definition/settings.ts";
 import type { RequestOptions } from "./attempt.ts";
 import type { WorkHost } from "./host.ts";
-import { offeredTools, outputBytesOf, readableItems } from "./tools.ts";
-import { answerSchemaOf } from "@millrace/core/schema";
+import { lostPartFacts } from "./lost-parts.ts";
+import type { SentPrefix } from "./sent-prefix.ts";
+import { outputBytesOf, readableItems } from "./tools.ts";
+
+export interface RequestPlace {
+  readonly runId: RunId;
+  /** What the driver has sent before in this session. */
+  readonly sent: SentPrefix;
+  readonly report: (facts: readonly FactBody[]) => Promise<void>;
+}
 
 /**
- * Builds the request of a reply: the transcript with trimmed outputs and legal call pairs, the agent's
- * instructions and tools, the output schema, and the changes of the `beforeReply` hook. Rejects if the
- * agent's instructions function or hook throws.
+ * Builds the request of a reply by the facts, with the changes of the `beforeReply` hook. What no longer
+ * is as it was sent before is stored, so that people can see why a vendor's cache is missed. Rejects if the
+ * hook throws.
  */
 export async function requestFor(
   host: WorkHost,
-  runId: RunId,
+  place: RequestPlace,
   options: RequestOptions,
 ): Promise<ModelRequest> {
-  const { agent, info, journal } = host;
-  const { context } = journal;
-  const { transcript, trimmed } = assemble(context.items.toArray(), {
-    compactions: compactionsOf(context),
-    session: readableItems(journal),
-    outputBytes: outputBytesOf(agent),
-  });
-  const { instructions } = agent;
-  const system = typeof instructions === "function" ? await instructions(info) : instructions;
-  const tools = offeredTools(agent, trimmed);
-  const { output } = host.runOptions(runId);
-  // A driver that took the run over has only the JSON Schema that was stored with the run's input.
-  const schema = output === undefined ? journal.runs.get(runId)?.output : answerSchemaOf(output);
+  const { runId, sent, report } = place;
+  const { agent, info, journal, conversationKey: key } = host;
+  const content = contentOf(host);
+  const isSingle = host.runsOnce && content.tools === undefined;
   const request: ModelRequest = {
-    transcript,
-    ...(system === undefined ? {} : { instructions: system }),
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(schema === undefined ? {} : { output: { name: "answer", schema } }),
+    ...content,
+    conversation: { key, isSingle },
     ...traceOf(host, { runId, lane: 0 }),
     ...options,
   };
   const hooked = (await agent.hooks.beforeReply?.(request, info)) ?? request;
-  const changed = await withBytes(host, hooked);
+  const change = sent.changeIn(hooked, journal.context.guide.breaks);
+  if (change !== undefined) {
+    const reason = `${change} changed before the latest reply`;
+    await report([{ type: "prefix_broken", runId, reason }]);
+  }
+  const { request: changed, missing } = await withBytes(host, hooked);
+  const lost = lostPartFacts(host, runId, missing, changed.transcript);
+  if (lost.length > 0) {
+    await report(lost);
+    return await requestFor(host, place, options);
+  }
+  sent.sends(hooked, journal.context.guide.breaks);
   // A hook may not change the signal, or turn on retries and stall clocks of the provider.
-  return { ...changed, ...options };
+  return { ...changed, ...options, ...bothNotified(changed, options) };
+}
+
+/** Notices go to the loop, and to a listener that a hook has added. */
+function bothNotified(
+  { notify: added }: ModelRequest,
+  { notify: own }: RequestOptions,
+): Pick<ModelRequest, "notify"> {
+  if (added === undefined || added === own) return {};
+  return {
+    notify: (notice) => {
+      own?.(notice);
+      added(notice);
+    },
+  };
+}
+
+/** What the facts make of a request to the agent's model. */
+export function contentOf({ agent, journal, runsOnce }: WorkHost): RequestContent {
+  const { appends, bindsReasoning = false } = agent.model ?? {};
+  return requestOf(
+    {
+      context: journal.context,
+      session: readableItems(journal),
+      outputBytes: outputBytesOf(agent),
+    },
+    { appends, outputInWords: bindsReasoning && !runsOnce },
+  );
 }
 
 /** How often a blob store that fails is asked, and the first pause between, which doubles. */
@@ -54,7 +91,10 @@ const firstPauseMs = 250;
  * The request with the bytes of its blobs, after the hook: it sees what is stored. A part whose blob is
  * gone becomes a text, with a remark. Rejects if the blob store fails again and again.
  */
-async function withBytes(host: WorkHost, request: ModelRequest): Promise<ModelRequest> {
+export async function withBytes(
+  host: WorkHost,
+  request: ModelRequest,
+): Promise<Pick<WithBytes, "missing"> & { readonly request: ModelRequest }> {
   for (let tried = 1; ; tried += 1) {
     try {
       const { transcript, missing } = await partsWithBytes(
@@ -72,7 +112,8 @@ async function withBytes(host: WorkHost, request: ModelRequest): Promise<ModelRe
           evidence: { partId: part.id },
         });
       }
-      return transcript === request.transcript ? request : { ...request, transcript };
+      const isSame = transcript === request.transcript;
+      return { request: isSame ? request : { ...request, transcript }, missing };
     } catch (error) {
       if (tried >= tries || request.signal?.aborted === true) throw error;
       await host.clock.sleep(firstPauseMs * 2 ** (tried - 1), request.signal);

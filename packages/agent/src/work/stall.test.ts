@@ -1,4 +1,4 @@
-import type { RunEvent } from "@millrace/core";
+import type { Model, RunEvent } from "@millrace/core";
 import { manualClock, say, scriptedModel, stall } from "@millrace/core/testing";
 import type { ManualClock, ScriptedReply } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
@@ -23,10 +23,11 @@ async function play(
   replies: readonly ScriptedReply[],
   settings: Partial<AgentSettings<[]>> = {},
   most = 60 * minute,
+  wrap: (model: Model, clock: ManualClock) => Model = (model) => model,
 ): Promise<Story | undefined> {
   const clock: ManualClock = manualClock();
   const events: RunEvent[] = [];
-  const model = scriptedModel(replies, { clock });
+  const model = wrap(scriptedModel(replies, { clock }), clock);
   const observers = [(event: RunEvent): void => void events.push(event)];
   const agent = defineAgent({ model, retry: once, observers, ...settings });
   const session = await agent.open({ clock });
@@ -128,6 +129,50 @@ describe("with a setting", () => {
 
       expect(define).toThrow(expect.objectContaining({ code: "invalid_definition" }) as Error);
     }
+  });
+});
+
+describe("a vendor that sends keep-alives", () => {
+  /** Bytes come twice a minute, for this long. */
+  const pinging = (clock: ManualClock, model: Model, forMs: number): Model => ({
+    id: model.id,
+    stream: (request) => {
+      void (async () => {
+        while (clock.now() < forMs && request.signal?.aborted !== true) {
+          await clock.sleep(minute / 2, request.signal);
+          request.onBytes?.();
+        }
+      })();
+      return model.stream(request);
+    },
+  });
+
+  it.each([
+    [29, Infinity, "completed", 29],
+    [31, Infinity, "failed", 30],
+    [31, 5, "failed", 10],
+    [31, 12, "failed", 17],
+  ])(
+    "and thinks for %i minutes, with bytes for %s, has %s after %i",
+    async (thinks, alive, outcome, minutes) => {
+      const wrap = (model: Model, clock: ManualClock): Model =>
+        pinging(clock, model, alive * minute);
+
+      const story = await play([[stall(thinks * minute), say("42")]], {}, 60 * minute, wrap);
+
+      expect(story).toMatchObject({ result: { outcome }, minutes, attempts: 1 });
+    },
+  );
+
+  it("is not asked again by itself: the request was worked on", async () => {
+    const wrap = (model: Model, clock: ManualClock): Model => pinging(clock, model, Infinity);
+
+    const story = await play([[stall()], [say("42")]], { retry: twice }, 60 * minute, wrap);
+
+    expect(story).toMatchObject({
+      result: { outcome: "failed", cause: { code: "stalled", retryable: false } },
+      attempts: 1,
+    });
   });
 });
 

@@ -1,15 +1,19 @@
-import type { Item } from "@millrace/core";
+import type { Item, ToolResultPart } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
-import { defaultOutputBytes, trimOutputs } from "../context/outputs.ts";
+import { defaultOutputBytes, readOutputName, trimOutputs } from "../context/outputs.ts";
 import { readOutputTool } from "../tool/read-output.ts";
 import type { AnyTool } from "../definition/tool.ts";
 import type { Journal } from "./host.ts";
 import type { Blueprint } from "../definition/blueprint.ts";
 
-/** The tools of a request. Includes the tool that reads back outputs if an output was trimmed. */
-export function offeredTools(agent: Blueprint, trimmed: boolean): readonly ToolDescription[] {
+/**
+ * The tools of a request. An agent with tools offers the one that reads back outputs from the first
+ * request on: a vendor's cache and what a model thought hold only as long as the tools stay.
+ */
+export function offeredTools(agent: Blueprint): readonly ToolDescription[] {
   const own = [...agent.tools.values()];
-  const reader = trimmed ? [readOutputTool(() => [])] : [];
+  const isNamed = own.length === 0 || agent.tools.has(readOutputName);
+  const reader = isNamed ? [] : [readOutputTool(() => [])];
   return [...own, ...reader].map(({ name, description, inputSchema, vendor }) => ({
     name,
     ...(description === undefined ? {} : { description }),
@@ -36,8 +40,8 @@ export function outputBytesOf({ tools }: Blueprint): (tool: string) => number {
 
 /**
  * The tools that a model may call, by name: those offered in this turn. If another process sent the
- * request, `offered` is unknown; then the agent's own tools, and the one that reads back outputs if an
- * output is long enough to be trimmed.
+ * request, `offered` is unknown; then the agent's own tools, and the one that reads back outputs if the
+ * agent has tools or an output is long enough to be trimmed.
  */
 export function toolsByName(
   agent: Blueprint,
@@ -48,7 +52,9 @@ export function toolsByName(
   const own = agent.tools;
   const all = own.has(reader.name) ? own : new Map([...own, [reader.name, reader]]);
   if (offered !== undefined) return new Map([...all].filter(([name]) => offered.has(name)));
+  if (own.size > 0) return all;
   const session = items();
-  const whole = trimOutputs(session, { session, outputBytes: outputBytesOf(agent) }) === session;
+  const outputBytes = ({ tool }: ToolResultPart): number => outputBytesOf(agent)(tool);
+  const whole = trimOutputs(session, { session, outputBytes }) === session;
   return whole ? own : all;
 }

@@ -5,6 +5,13 @@ import type { Delta } from "../delta/delta.ts";
 import type { ApprovalId, CallId, InputId, ItemId, RunId, SessionId, TurnId } from "../ids.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Epoch } from "./epoch.ts";
+import type {
+  GuidanceSet,
+  Notice,
+  PartLeftOut,
+  PrefixBroken,
+  ReasoningDropped,
+} from "./request-facts.ts";
 
 /** The version of everything in this file. Raised only by changes that an old reader would misread. */
 export const schemaVersion = 1;
@@ -48,6 +55,11 @@ export type FactBody =
   | CompactionStarted
   | CompactionFinished
   | UsageReported
+  | GuidanceSet
+  | ReasoningDropped
+  | PartLeftOut
+  | PrefixBroken
+  | Notice
   | OpaqueEvent;
 
 /** A driver took the session. Closes every lane of all earlier incarnations. */

@@ -88,12 +88,28 @@ function narrateFact(before: SessionState, after: SessionState, fact: Fact): rea
     case "session_released":
       return [{ type: "run_released", runId: fact.runId, reason: fact.reason }];
     case "usage_reported":
+    case "guidance_set":
+    case "part_left_out":
     case "opaque":
       return [];
+    case "notice":
+    case "prefix_broken":
+    case "reasoning_dropped":
+      return [noticeOf(fact)];
     default:
       fact satisfies never;
       return [];
   }
+}
+
+function noticeOf(fact: FactOf<"notice" | "prefix_broken" | "reasoning_dropped">): Narration {
+  if (fact.type === "notice") return { type: "notice", code: fact.code, message: fact.message };
+  if (fact.type === "prefix_broken") {
+    const message = `the vendor's cache is missed: ${fact.reason}`;
+    return { type: "notice", code: "prefix_changed", message };
+  }
+  const message = `earlier reasoning is not sent any more (${fact.reason})`;
+  return { type: "notice", code: "reasoning_dropped", message };
 }
 
 /** Drafts that were narrated and become no item: their lanes were closed from outside. */

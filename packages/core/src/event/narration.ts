@@ -50,6 +50,8 @@ export type Narration =
       readonly delayMs: number;
     }
   | { readonly type: "stalled"; readonly itemId: ItemId; readonly silentMs: number }
+  /** What a developer should look at though nothing has failed. */
+  | { readonly type: "notice"; readonly code: string; readonly message: string }
   | { readonly type: "item_committed"; readonly item: Item }
   | { readonly type: "item_replaced"; readonly item: Item }
   | { readonly type: "queue_updated"; readonly queue: readonly InputId[] }

@@ -7,6 +7,15 @@ import { closedEpoch } from "./state.ts";
 import type { OpenRun, SessionState } from "./state.ts";
 import { withoutUndone } from "./undone.ts";
 
+/** Facts for the agent and its developer, which change nothing that a viewer sees of the session. */
+type WithoutState =
+  | "guidance_set"
+  | "reasoning_dropped"
+  | "part_left_out"
+  | "prefix_broken"
+  | "notice"
+  | "opaque";
+
 /**
  * The state after a fact. Does not check the order: `apply` has checked that before. Facts of
  * a newer version count, and change nothing.
@@ -80,10 +89,8 @@ export function reduceFact(state: SessionState, fact: Fact): SessionState {
     }
     case "usage_reported":
       return { ...state, usage: addUsage(state.usage, fact.usage) };
-    case "opaque":
-      return state;
     default:
-      fact satisfies never;
+      fact satisfies FactOf<WithoutState>;
       return state;
   }
 }

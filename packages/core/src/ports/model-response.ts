@@ -7,6 +7,10 @@ export interface ModelResponse {
   readonly requestId?: string;
   /** Where it was served, if the vendor reports it. */
   readonly region?: string;
+  /** The organization that is billed, if the vendor reports it. Our providers keep it in `scope` alone. */
+  readonly organization?: string;
+  /** Where what only the vendor can read of the reply is valid, as a short name without meaning. */
+  readonly scope?: string;
   /** What the vendor reported of its limits with this answer. */
   readonly rateLimits?: readonly RateLimit[];
 }

@@ -27,8 +27,14 @@ export interface ModelSettings {
   /** Whether the model thinks before it answers, or with how many tokens at most. */
   readonly thinking?: boolean | { readonly budgetTokens: number } | undefined;
   /**
+   * Whether what the model thinks is part of the reply, in the readable form that the vendor has. Left out
+   * in a conversation: it is. Has no effect on how much the model thinks.
+   */
+  readonly showThinking?: boolean | undefined;
+  /**
    * What of the request the vendor keeps, so that the next one costs less. `true`: instructions, tools and
-   * items. `false` asks for nothing, and so takes back what the model's own settings ask for.
+   * items. `false` asks for nothing, and so takes back what the model's own settings ask for. Left out in a
+   * conversation: as `true`, with vendors that keep nothing by themselves.
    */
   readonly cache?: boolean | CacheSettings | undefined;
   /** At which price and speed the vendor answers. */

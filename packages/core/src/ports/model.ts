@@ -4,6 +4,7 @@ import type { Part } from "../content/part.ts";
 import type { Usage } from "../content/usage.ts";
 import type { Delta } from "../delta/delta.ts";
 import type { RetryScheduled, Stalled, TraceContext } from "../event/event.ts";
+import type { ItemId } from "../ids.ts";
 import type { Json } from "../json.ts";
 import type { ModelResponse } from "./model-response.ts";
 import type { RequestSettings } from "./model-settings.ts";
@@ -14,6 +15,15 @@ export interface Model {
   /** As `protocol/model`; it stands on the items that the model writes. */
   readonly id: string;
   readonly stream: (request: ModelRequest) => ModelStream;
+  /**
+   * What may change in a conversation by `updates`, so that its requests begin alike. `tools` includes
+   * instructions. Left out: nothing, every request has the newest instructions and tools.
+   */
+  readonly appends?: "instructions" | "tools" | undefined;
+  /** True if what it thought is valid only behind what stood before it then. */
+  readonly bindsReasoning?: boolean | undefined;
+  /** True if it takes `summarise`. */
+  readonly summarises?: boolean | undefined;
 }
 
 /** What a model is asked: the transcript, and what it may use to reply. */
@@ -23,8 +33,33 @@ export interface ModelRequest {
   readonly tools?: readonly ToolDescription[] | undefined;
   /** Left out: the reply is free. Calls of tools may come before the value in either case. */
   readonly output?: OutputShape | undefined;
+  /**
+   * What has changed in instructions and tools since the request that they began, each behind an item. Only
+   * for a model that `appends`.
+   */
+  readonly updates?: readonly RequestUpdate[] | undefined;
+  /**
+   * Asks for a summary of the transcript, and not for a reply, which may end with any item. Only for a model
+   * that `summarises`. The summary is a custom part `compaction` whose value has the text as `content`; what
+   * else it has is the vendor's, by which reasoning behind the transcript stays valid behind the summary.
+   */
+  readonly summarise?: { readonly instructions?: string | undefined } | undefined;
   /** Settings that all vendors share, and the vendor's own fields beside them. */
   readonly settings?: RequestSettings | undefined;
+  /**
+   * The conversation that the request belongs to. Each of its requests begins with the one before, as those
+   * of a session do. Where the settings say nothing, a model then uses what costs less and shows more: it
+   * keeps what it can of a request for the next one, and shows what it thinks. Left out: the request stands
+   * alone.
+   */
+  readonly conversation?:
+    | {
+        /** The same for all requests of the conversation, and for no others. Vendors see it. */
+        readonly key: string;
+        /** True if no further request is expected, so that nothing is worth keeping. */
+        readonly isSingle?: boolean | undefined;
+      }
+    | undefined;
   /**
    * `false`: one request and no more. The caller repeats it, as the loop does, and waits as long as
    * the vendor asked for, which stands in the evidence of the cause. Left out: the model may repeat
@@ -37,6 +72,8 @@ export interface ModelRequest {
    * Left out: the model watches by its own settings.
    */
   readonly stall?: false | undefined;
+  /** Called when bytes of the answer come, also those that make no delta, as keep-alives. */
+  readonly onBytes?: (() => void) | undefined;
   /** The span that the request is part of. A model may make spans below it; ours send it if asked to. */
   readonly trace?: TraceContext | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -49,7 +86,7 @@ export type ModelNotice = Stalled | RetryScheduled | Remark;
 
 /**
  * What a reply lacks: an unknown event, a call without a name, the rest of a reply that reached its limit;
- * or its request: a part that the vendor refused before.
+ * or its request: a part or a feature that the vendor refused before.
  */
 export interface Remark {
   readonly type: "remark";
@@ -59,9 +96,27 @@ export interface Remark {
     | "lossy_text"
     | "nameless_call"
     | "cut_at_limit"
-    | "left_out";
+    | "left_out"
+    | "beta_refused";
   readonly message: string;
   readonly evidence?: Json;
+}
+
+/** The text of a user's turn that is put where a vendor requires one. */
+export const continuation = "(continue)";
+
+/** What changes in the middle of a conversation. What stood before stays as it was. */
+export interface RequestUpdate {
+  /** The item behind which it stands. */
+  readonly after: ItemId;
+  /** In words: new instructions, or another form of the answer. */
+  readonly text?: string | undefined;
+  /** What holds for the newest turn alone, as a date. A vendor that can leaves it out of later turns. */
+  readonly notes?: string | undefined;
+  /** Tools that are new, or are not as they were. */
+  readonly added?: readonly ToolDescription[] | undefined;
+  /** The names of tools that are gone. */
+  readonly removed?: readonly string[] | undefined;
 }
 
 /** A tool as it is described to a model. */

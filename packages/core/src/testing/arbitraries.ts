@@ -89,7 +89,7 @@ const idText: fc.Arbitrary<string> = fc.oneof(
   { weight: 2, arbitrary: fc.string({ unit: "binary", minLength: 1, maxLength: 8 }) },
   { weight: 1, arbitrary: fc.constantFrom("i".repeat(256), "😀".repeat(128), "a:again", "\n") },
 );
-const partId: fc.Arbitrary<ids.PartId> = idText.map(ids.partId);
+export const partId: fc.Arbitrary<ids.PartId> = idText.map(ids.partId);
 export const itemId: fc.Arbitrary<ids.ItemId> = idText.map(ids.itemId);
 export const callId: fc.Arbitrary<ids.CallId> = idText.map(ids.callId);
 export const sessionId: fc.Arbitrary<ids.SessionId> = idText.map(ids.sessionId);

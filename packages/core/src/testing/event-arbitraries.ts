@@ -28,6 +28,7 @@ import {
   inputId,
   item,
   itemId,
+  partId,
   json,
   jsonObject,
   part,
@@ -208,6 +209,25 @@ export const factsByType: { readonly [Type in FactBody["type"]]: fc.Arbitrary<Fa
     "usage_reported",
     record<Body<"usage_reported">>({ runId, turnId, epoch: count, usage }, ["turnId"]),
   ),
+  guidance_set: factOf(
+    "guidance_set",
+    record<Body<"guidance_set">>({ ...inTurn, guidance: jsonObject }, ["guidance"]),
+  ),
+  reasoning_dropped: factOf(
+    "reasoning_dropped",
+    record<Body<"reasoning_dropped">>(
+      {
+        runId,
+        scope: text,
+        through: itemId,
+        reason: fc.constantFrom("refused", "summary", "prefix_changed"),
+      },
+      ["scope"],
+    ),
+  ),
+  part_left_out: factOf("part_left_out", record({ runId, itemId, partId, text })),
+  prefix_broken: factOf("prefix_broken", record({ runId, reason: text })),
+  notice: factOf("notice", record({ runId, code: text, message: text })),
   opaque: opaqueFact,
 };
 export const fact: fc.Arbitrary<Fact> = fc.oneof(...Object.values(factsByType));

@@ -14,8 +14,18 @@ import type {
   RunOutcome,
   TraceContext,
 } from "../event/event.ts";
+import type { ReasoningDropped } from "../event/request-facts.ts";
 import type { Compaction } from "../event/state.ts";
-import type { ApprovalId, CallId, InputId, ItemId, RunId, SessionId, TurnId } from "../ids.ts";
+import type {
+  ApprovalId,
+  CallId,
+  InputId,
+  ItemId,
+  PartId,
+  RunId,
+  SessionId,
+  TurnId,
+} from "../ids.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { author, cause, item, part, resultStatus, stopReason, usage } from "./content-codec.ts";
 import { delta } from "./delta-codec.ts";
@@ -44,6 +54,7 @@ export const turns: Shape<TurnId> = id<TurnId>();
 const calls = id<CallId>();
 export const items: Shape<ItemId> = id<ItemId>();
 export const inputs: Shape<InputId> = id<InputId>();
+const parts = id<PartId>();
 const approvals = id<ApprovalId>();
 export const sessions: Shape<SessionId> = id<SessionId>();
 
@@ -199,6 +210,16 @@ const simple = factShapes({
   compaction_started: { runId: runs },
   compaction_finished: { runId: runs, summary: optional(summary) },
   usage_reported: { runId: runs, turnId: optional(turns), epoch: count, usage },
+  guidance_set: { ...inTurn, guidance: optional(jsonObject) },
+  reasoning_dropped: {
+    runId: runs,
+    scope: optional(text),
+    through: items,
+    reason: oneOf<ReasoningDropped["reason"]>("refused", "summary", "prefix_changed"),
+  },
+  part_left_out: { runId: runs, itemId: items, partId: parts, text },
+  prefix_broken: { runId: runs, reason: text },
+  notice: { runId: runs, code: text, message: text },
 });
 
 export const toolExecutionStarted: Shape<FactOf<"tool_execution_started">> =

@@ -24,6 +24,7 @@ export function openaiRows(
   | "parallelTools"
   | "effort"
   | "thinking"
+  | "showThinking"
   | "cache"
   | "serviceTier"
   | "metadata"
@@ -62,6 +63,7 @@ export function openaiRows(
       limits: `true is sent only where the model would not think by itself, from gpt-5.1 to 5.4; no budget of tokens; gpt-5 and the o series always think`,
       fields: (thinking, given) => thinkingFields(thinking, given, effortPath),
     },
+    showThinking: openaiShowThinking(effortPath),
     cache: openaiCache(ttls),
     serviceTier: {
       kind: "sent",
@@ -81,12 +83,32 @@ export function openaiRows(
   };
 }
 
+/** Responses writes a summary of what the model thought. Chat completions shows nothing of it. */
+function openaiShowThinking(effortPath: EffortPath): SettingRows["showThinking"] {
+  return effortPath === "reasoning.effort"
+    ? {
+        kind: "sent",
+        as: ["reasoning.summary"],
+        limits: "a summary of it, from models that reason",
+        inConversation: (_, { model }) => (reasons(model) === true ? true : undefined),
+        fields: (isShown, { model }) =>
+          isShown && reasons(model) !== false ? { reasoning: { summary: "auto" } } : {},
+      }
+    : {
+        kind: "inherent",
+        how: "the API shows none",
+        limits: "true is refused",
+        unless: (isShown) => (isShown ? "use openai, which asks by the Responses API" : undefined),
+      };
+}
+
 /** The vendor keeps prefixes by itself. A key and a time to live can be asked for. */
 function openaiCache(ttls: readonly string[]): SentSetting<NonNullable<ModelSettings["cache"]>> {
   const words = ttls.map((ttl) => JSON.stringify(ttl)).join(" or ");
   return {
     kind: "sent",
     as: ["prompt_cache_key", "prompt_cache_options.ttl", "prompt_cache_retention"],
+    inConversation: ({ key }) => ({ key }),
     limits: `instructions, tools and items are kept by themselves; key and ttl are sent; ttl is ${words} from gpt-5.6 on, "24h" before gpt-6`,
     fields: (cache, { model }) => {
       const { key, ttl }: CacheSettings = typeof cache === "boolean" ? {} : cache;

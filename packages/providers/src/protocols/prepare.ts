@@ -1,4 +1,7 @@
-import { callId, partId, repairTranscript } from "@millrace/core/model";
+import { continuation, partId, repairTranscript } from "@millrace/core/model";
+import type { RequestUpdate } from "@millrace/core/model";
+import type { ModelRequest } from "@millrace/core/ports";
+import { CallNames } from "./call-names.ts";
 import { givenOptions } from "./given-options.ts";
 import { MovedMedia } from "./moved-media.ts";
 import type {
@@ -12,7 +15,6 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-  Transcript,
 } from "@millrace/core";
 
 /**
@@ -60,8 +62,11 @@ export interface Answer {
   readonly parts: readonly UserPart[];
 }
 
-/** The user text to insert where a vendor requires a user turn. */
-export const continuation = "(continue)";
+/** What changes in the middle of a conversation, for vendors that have a form for it. */
+export interface UpdateTurn {
+  readonly role: "update";
+  readonly update: RequestUpdate;
+}
 
 /** What a vendor can do that others can't. */
 export interface Abilities {
@@ -73,22 +78,66 @@ export interface Abilities {
 
 const never = (): boolean => false;
 
-/** Prepares a transcript. `author` is `protocol/model` of the model that gets the request. */
+/** What of a request is prepared. */
+type Conversed = Pick<ModelRequest, "transcript" | "updates" | "summarise">;
+
+/**
+ * Prepares a conversation. `author` is `protocol/model` of the model that gets the request. Updates are
+ * words in the turn of the user.
+ */
 export function prepare(
-  transcript: Transcript,
+  request: Conversed,
   author: string,
-  { goesOn = never, keeps = never }: Abilities = {},
+  abilities: Abilities = {},
 ): readonly Turn[] {
+  return prepared<Turn>(request, author, abilities, ({ text, notes }) => {
+    const words = [text, notes].filter((each) => each !== undefined);
+    return words.length === 0 ? undefined : userSays([fromOperator, ...words].join("\n\n"));
+  });
+}
+
+/** As `prepare`, with updates in turns of their own. */
+export function prepareWithUpdates(
+  request: Conversed,
+  author: string,
+  abilities: Abilities = {},
+): readonly (Turn | UpdateTurn)[] {
+  return prepared<Turn | UpdateTurn>(request, author, abilities, (update) => ({
+    role: "update",
+    update,
+  }));
+}
+
+const fromOperator = "[From the operator of this conversation, and not from the user:]";
+
+function prepared<T extends Turn | UpdateTurn>(
+  { transcript, updates = [], summarise }: Conversed,
+  author: string,
+  { goesOn = never, keeps = never }: Abilities,
+  updateTurn: (update: RequestUpdate) => T | Turn | undefined,
+): readonly (T | Turn)[] {
   const items = repairTranscript(transcript).items;
+  const places = Map.groupBy(updates, ({ after }) => after);
   const names = new CallNames();
-  const turns: Turn[] = [];
+  const turns: (T | Turn)[] = [];
   const shown = new MovedMedia(keeps);
-  for (const turn of items.flatMap((item) => turnsOf(item, author, names))) {
+  const all = items.flatMap((item): readonly (T | Turn)[] => [
+    ...turnsOf(item, author, names),
+    ...(places.get(item.id) ?? []).flatMap((update) => updateTurn(update) ?? []),
+  ]);
+  for (const turn of all) {
     const last = turns.at(-1);
     if (turn.role === "tool" && last?.role === "tool") {
       turns[turns.length - 1] = { role: "tool", answers: [...last.answers, ...turn.answers] };
-    } else if (turn.role === "tool") turns.push(turn);
-    else turns.push(...shown.take(), turn.role === "model" ? shown.without(turn) : turn);
+    } else if (turn.role === "tool" || turn.role === "update") turns.push(turn);
+    else {
+      turns.push(...shown.take());
+      // The later one was written behind a turn of the user, as below.
+      const isBehind = last?.role === "model" && last.paused && !goesOn(last.parts);
+      if (turn.role === "model" && isBehind && last === turns.at(-1))
+        turns.push(userSays(continuation));
+      turns.push(turn.role === "model" ? shown.without(turn) : turn);
+    }
   }
   if (turns[0]?.role !== "user") turns.unshift(userSays(continuation));
   const last = turns.at(-1);
@@ -96,7 +145,8 @@ export function prepare(
   const isResumed =
     last?.role === "model" && last.paused && left.length === 0 && goesOn(last.parts);
   turns.push(...left);
-  if (last?.role === "model" && !isResumed) turns.push(userSays(continuation));
+  const isOpen = last?.role === "model" && !isResumed && summarise === undefined;
+  if (isOpen) turns.push(userSays(continuation));
   return turns.map((turn) =>
     turn.role === "model" && turn.paused && !(isResumed && turn === last)
       ? { ...turn, paused: false }
@@ -259,49 +309,4 @@ export function resultText(result: ToolResultPart): string {
     return typeof result.output === "string" ? result.output : JSON.stringify(result.output);
   }
   return result.status === "ok" ? "(no output)" : `(${result.status})`;
-}
-
-const legalId = /^[a-zA-Z0-9_-]{1,40}$/;
-/** Tool names that every vendor accepts. */
-export const legalName: RegExp = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
-
-/**
- * Gives calls ids and names that every vendor accepts. A result belongs to the latest call with its
- * id.
- */
-class CallNames {
-  readonly #used = new Set<string>();
-  readonly #latest = new Map<string, string>();
-
-  name(call: ToolCallPart): ToolCallPart {
-    const id = this.#unique(call.callId);
-    this.#latest.set(call.callId, id);
-    const tool = legalTool(call.tool);
-    if (id === call.callId && tool === call.tool) return call;
-    return { ...call, callId: callId(id), tool };
-  }
-
-  rename(result: ToolResultPart): ToolResultPart {
-    const id = this.#latest.get(result.callId) ?? result.callId;
-    const tool = legalTool(result.tool);
-    if (id === result.callId && tool === result.tool) return result;
-    return { ...result, callId: callId(id), tool };
-  }
-
-  #unique(id: string): string {
-    const base = legalId.test(id)
-      ? id
-      : `call_${id.replaceAll(/[^a-zA-Z0-9_-]/g, "")}`.slice(0, 32);
-    let unique = base;
-    for (let number = 2; this.#used.has(unique); number += 1) {
-      unique = `${base.slice(0, 32)}_${number}`;
-    }
-    this.#used.add(unique);
-    return unique;
-  }
-}
-
-function legalTool(name: string): string {
-  if (legalName.test(name)) return name;
-  return `_${name.replaceAll(/[^a-zA-Z0-9_-]/g, "_")}`.slice(0, 64);
 }

@@ -35,6 +35,7 @@ export const settingChecks: OptionChecks<ModelSettings> = {
       (isJsonObject(value) && hasOnly(value, ["budgetTokens"]) && isWhole(value["budgetTokens"])),
     fix: "use true, false or { budgetTokens: 8_000 }",
   },
+  showThinking: flag,
   cache: {
     accepts: (value) => typeof value === "boolean" || isCache(value),
     fix: 'use true, false or an object with instructions, tools, items, ttl ("5m", "30m", "1h", "12h", "24h") and key',

@@ -21,10 +21,14 @@ export interface AppliedSettings {
  */
 export function applySettings(
   table: SettingsTable,
-  { settings = {}, tools = [] }: ModelRequest,
+  { settings = {}, tools = [], conversation }: ModelRequest,
   model: string,
 ): AppliedSettings {
-  const { own, shared } = divided(table, settings);
+  const { own, shared: asked } = divided(table, settings);
+  const shared = {
+    ...usualSettings(table, settings, { model, shared: asked, own }, conversation),
+    ...asked,
+  };
   const names = tools.map(({ name }) => name);
   refuseContradictions(table, shared, { names, own });
   const given: SettingContext = { model, shared, own };
@@ -51,6 +55,25 @@ export function applySettings(
     }
   }
   return { fields: writer.fields, shared };
+}
+
+/** The values that settings have in a conversation, of those that were not given in any form. */
+function usualSettings(
+  { rows }: SettingsTable,
+  settings: RequestSettings,
+  given: SettingContext,
+  conversation: ModelRequest["conversation"],
+): ModelSettings {
+  if (conversation === undefined) return {};
+  const usual = settingNames.flatMap((name) => {
+    const row: SettingRow<never> = rows[name];
+    if (row.kind !== "sent" || settings[name] !== undefined) return [];
+    const paths = [...row.as, ...(row.rivals ?? [])];
+    if (paths.some((path) => valueAt(given.own, path) !== undefined)) return [];
+    const value = row.inConversation?.(conversation, given);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(usual);
 }
 
 /** All shared settings, in the order of their documentation. */

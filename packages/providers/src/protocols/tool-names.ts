@@ -1,9 +1,9 @@
 import { isJsonObject } from "@millrace/core/json";
 import type { Item, Json, JsonObject, Part } from "@millrace/core";
-import type { ModelRequest, RequestSettings } from "@millrace/core/ports";
+import type { ModelRequest, RequestSettings, ToolDescription } from "@millrace/core/ports";
 import type { DeltaSink } from "../reply.ts";
 import type { NativeTool } from "../protocol.ts";
-import { legalName } from "./prepare.ts";
+import { legalName } from "./call-names.ts";
 
 /** The names that a vendor is given for tools, both ways. Other names stay as they are. */
 export interface WireNames {
@@ -64,14 +64,15 @@ export function wireNames(
 
 /** The wire names of a request: those of its tools, and of the tools in its transcript. */
 export function wireNamesOf(
-  { tools = [], transcript }: ModelRequest,
+  { tools = [], updates = [], transcript }: ModelRequest,
   native?: ReadonlyMap<string, NativeTool>,
 ): WireNames {
   const former = transcript.flatMap(({ parts }) =>
     parts.flatMap((part) => ("tool" in part ? [part.tool] : [])),
   );
+  const added = updates.flatMap((update) => update.added ?? []);
   return wireNames(
-    tools.map(({ name }) => name),
+    [...tools, ...added].map(({ name }) => name),
     former,
     native,
   );
@@ -100,12 +101,20 @@ function hashOf(name: string): string {
 /** The request with wire names: of the tools, in the transcript, and in the settings that choose a tool. */
 export function withWireNames(request: ModelRequest, { toWire }: WireNames): ModelRequest {
   if (toWire.size === 0) return request;
-  const { tools = [], transcript, settings } = request;
+  const { transcript, settings } = request;
+  const named = (tool: ToolDescription): ToolDescription => ({
+    ...tool,
+    name: toWire.get(tool.name) ?? tool.name,
+  });
+  const updates = request.updates?.map((update) => ({
+    ...update,
+    added: update.added?.map(named),
+    removed: update.removed?.map((name) => toWire.get(name) ?? name),
+  }));
   return {
     ...request,
-    ...(request.tools === undefined
-      ? {}
-      : { tools: tools.map((tool) => ({ ...tool, name: toWire.get(tool.name) ?? tool.name })) }),
+    tools: request.tools?.map(named),
+    updates,
     transcript: transcript.map((item) => renameItem(item, toWire)),
     ...(settings === undefined ? {} : { settings: renameChoice(settings, toWire) }),
   };

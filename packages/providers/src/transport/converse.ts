@@ -22,6 +22,7 @@ export interface ConversationOptions<Event, State> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly badEvents: "fail" | "skip";
+  readonly onBytes: (() => void) | undefined;
   /** Undefined without a listener: some notices cost as much as their event. */
   readonly notify: ((notice: ModelNotice) => void) | undefined;
 }
@@ -131,6 +132,7 @@ class Conversation<Event, State> implements ExchangeEvents {
 
   readonly received = (bytes: Uint8Array): void => {
     this.vitals.byteAt = this.#options.clock.now();
+    this.#options.onBytes?.();
     if (!this.#done.signal.aborted) this.#body?.write(bytes);
   };
 

@@ -18,6 +18,9 @@ export const requestIdHeaders: readonly string[] = [
 /** Headers that name the region. */
 export const regionHeaders: readonly string[] = ["x-ms-region"];
 
+/** Headers that name the organization: OpenAI, Anthropic. */
+const organizationHeaders: readonly string[] = ["openai-organization", "anthropic-organization-id"];
+
 /** The headers of one limit. */
 export interface LimitHeaders extends Pick<RateLimit, "of" | "per"> {
   readonly limit: string;
@@ -67,13 +70,15 @@ export const limitHeaders: readonly LimitHeaders[] = [
 export function responseOf(header: HeaderReader, now: number): ModelResponse | undefined {
   const requestId = requestIdOf(header);
   const region = firstOf(regionHeaders, header);
+  const organization = firstOf(organizationHeaders, header);
   const rateLimits = limitHeaders.flatMap((names) => limitOf(names, header, now) ?? []);
-  if (requestId === undefined && region === undefined && rateLimits.length === 0) return undefined;
-  return {
+  const response = {
     ...(requestId === undefined ? {} : { requestId }),
     ...(region === undefined ? {} : { region }),
+    ...(organization === undefined ? {} : { organization }),
     ...(rateLimits.length === 0 ? {} : { rateLimits }),
   };
+  return Object.keys(response).length === 0 ? undefined : response;
 }
 
 export function requestIdOf(header: HeaderReader): string | undefined {

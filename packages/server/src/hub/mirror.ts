@@ -1,6 +1,7 @@
 import { catchUpFrom, SessionReader } from "@millrace/core/reading";
 import type { Fact, SessionState } from "@millrace/core";
 import type { Cursor, Followed, CatchUp, SessionSource } from "@millrace/core/reading";
+import { publicFact } from "@millrace/core/wire";
 import { List } from "@millrace/core/writing";
 
 export interface MirrorOptions extends SessionSource {
@@ -60,20 +61,21 @@ export class Mirror {
       ...options,
       factsAfter: (head) => head - Math.min(keptFacts, factsAtJoin),
       onMessage: (followed) => {
-        const { message, cursor } = followed;
+        const { cursor } = followed;
+        const message = "n" in followed.message ? publicFact(followed.message) : followed.message;
         const before = this.#last;
         this.#last = this.reader.state;
         if ("n" in message) this.#keep(message);
         else if (!this.#hasLanes) return;
         // Lanes that viewers have not been sent are in no cursor: they get all of them later.
-        const shown = this.#hasLanes ? followed : { message, cursor: { ...cursor, lanes: [] } };
+        const shown = { message, cursor: this.#hasLanes ? cursor : { ...cursor, lanes: [] } };
         const shared = this.#hasLanes && before ? this.#sharedState(before, message) : undefined;
         this.ring.push(shown, applied(shared, shown));
         changed();
       },
       onReset: (facts) => {
         this.#last = this.reader.state;
-        this.#facts = facts.slice(-keptFacts);
+        this.#facts = facts.slice(-keptFacts).map(publicFact);
         // Before any later message: those apply to the new state, which no viewer has yet.
         this.ring.skip();
         changed();

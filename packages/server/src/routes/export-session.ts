@@ -1,7 +1,7 @@
 import type { SessionId } from "@millrace/core";
 import type { SessionRecord, SessionStore } from "@millrace/core/ports";
 import { readNumberedItems } from "@millrace/core/reading";
-import { encodeMessage } from "@millrace/core/wire";
+import { encodeMessage, publicFact } from "@millrace/core/wire";
 import type { RouteWork } from "../http/route-context.ts";
 import { sessionOf } from "./common.ts";
 import { tagged } from "./etag.ts";
@@ -115,7 +115,7 @@ async function* factLines(
   store: SessionStore,
   session: SessionRecord,
 ): AsyncGenerator<string, void, undefined> {
-  for await (const fact of factsOf(store, session)) yield `${encodeMessage(fact)}\n`;
+  for await (const fact of factsOf(store, session)) yield `${encodeMessage(publicFact(fact))}\n`;
 }
 
 async function* itemTexts(

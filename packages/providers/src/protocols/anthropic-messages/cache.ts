@@ -10,27 +10,50 @@ import { anthropicSettings } from "./settings.ts";
 /** The vendor refuses more. */
 const most = 4;
 
-const everything: CacheSettings = { instructions: true, tools: true, items: true };
+/** Instructions stand behind the tools, and so keep them too. */
+const everything: CacheSettings = { instructions: true, items: true };
 
 /**
  * Puts a breakpoint behind what is to be kept: the last block of the instructions, the last tool, the
- * last block of the last message. Blocks of parts that are marked have theirs already.
+ * last block of the last message. Blocks of parts that are marked have theirs already. One more stands
+ * before the last reply, where the request before ended, if there is room for it: the vendor looks back
+ * 20 blocks from a breakpoint, and a turn may have more.
  */
 export function withBreakpoints(body: JsonObject, cache: ModelSettings["cache"]): JsonObject {
   const asked = typeof cache === "object" ? cache : cache === true ? everything : {};
   const mark = asked.ttl === undefined ? breakpoint : { ...breakpoint, ttl: asked.ttl };
-  const marked: JsonObject = {
+  const hasSystem = body["system"] !== undefined;
+  const keepsTools = asked.tools === true || (asked.instructions === true && !hasSystem);
+  const messages = listAt(body, "messages");
+  const before = lastKept(messages, messages.findLastIndex(isReply));
+  const ends = asked.items === true ? [lastKept(messages, messages.length), before] : [];
+  let marked: JsonObject = {
     ...body,
     ...(asked.instructions === true ? markedSystem(body["system"], mark) : {}),
-    ...(asked.tools === true ? markedTools(body, mark) : {}),
-    messages: withTtl(markedMessages(body, asked.items === true ? mark : undefined), mark),
+    ...(keepsTools ? markedTools(body, mark) : {}),
+    messages: withTtl(messages, mark),
   };
+  for (const end of ends) {
+    const more = { ...marked, messages: markedMessage(listAt(marked, "messages"), end, mark) };
+    if (end !== before || countIn(more) <= most) marked = more;
+  }
   const count = countIn(marked);
   if (count > most) {
     const instead = `the request has ${count} breakpoints and may have ${most}: mark fewer parts, or less in the setting`;
     throw refuse(anthropicSettings, "cache", cache ?? "of parts", instead);
   }
   return marked;
+}
+
+/** The place of the last message before this one that takes a mark: those for one turn take none. */
+function lastKept(messages: readonly Json[], end: number): number {
+  return messages
+    .slice(0, Math.max(0, end))
+    .findLastIndex((message) => isJsonObject(message) && message["clear_at"] === undefined);
+}
+
+function isReply(message: Json): boolean {
+  return isJsonObject(message) && message["role"] === "assistant";
 }
 
 function markedSystem(system: Json | undefined, mark: JsonObject): JsonObject {
@@ -44,14 +67,13 @@ function markedTools(body: JsonObject, mark: JsonObject): JsonObject {
   return tools.length === 0 ? {} : { tools: withMarkAt(tools, tools.length - 1, mark) };
 }
 
-function markedMessages(body: JsonObject, mark: JsonObject | undefined): readonly Json[] {
-  const messages = listAt(body, "messages");
-  const last = messages.at(-1);
-  if (mark === undefined || !isJsonObject(last)) return messages;
-  const content = listAt(last, "content");
+function markedMessage(messages: readonly Json[], at: number, mark: JsonObject): readonly Json[] {
+  const message = messages[at];
+  if (!isJsonObject(message)) return messages;
+  const content = listAt(message, "content");
   // Thinking is kept with what follows it, and takes no mark.
-  const at = content.findLastIndex((block) => isJsonObject(block) && !isThinking(block));
-  return messages.with(messages.length - 1, { ...last, content: withMarkAt(content, at, mark) });
+  const last = content.findLastIndex((block) => isJsonObject(block) && !isThinking(block));
+  return messages.with(at, { ...message, content: withMarkAt(content, last, mark) });
 }
 
 function withMarkAt(blocks: readonly Json[], at: number, mark: JsonObject): readonly Json[] {

@@ -1,20 +1,37 @@
 import type { JsonObject } from "@millrace/core";
-import { continuation, resultText } from "../prepare.ts";
-import type { Answer, Turn } from "../prepare.ts";
+import type { RequestUpdate } from "@millrace/core/model";
+import { continuation } from "@millrace/core/model";
+import { resultText } from "../prepare.ts";
+import type { Answer, Turn, UpdateTurn } from "../prepare.ts";
 import { modelBlocks } from "./assistant.ts";
 import type { OfferedNames } from "./assistant.ts";
 import { breakpoint, isMarkedResult, userBlocks } from "./content.ts";
 import { isThinking, merged, withoutLastThinking } from "./entry.ts";
 import type { Entry } from "./entry.ts";
 import { textAt } from "../read.ts";
-import { isBlank, withoutLastSpace } from "./events.ts";
+import { functionTool } from "./tools.ts";
+import { isBlank } from "./events.ts";
 
 /** Converts turns to messages, one for each change of the role. */
-export function entriesOf(turns: readonly Turn[], offered: OfferedNames): readonly Entry[] {
-  return merged(turns.map((turn) => entryOf(turn, offered)));
+export function entriesOf(
+  turns: readonly (Turn | UpdateTurn)[],
+  offered: OfferedNames,
+): readonly Entry[] {
+  return merged(
+    turns.flatMap((turn) => [
+      entryOf(turn, offered),
+      ...(turn.role === "update" ? noteOf(turn.update) : []),
+    ]),
+  );
 }
 
-function entryOf(turn: Turn, offered: OfferedNames): Entry {
+function noteOf({ notes }: RequestUpdate): readonly Entry[] {
+  if (notes === undefined) return [];
+  const content = [{ type: "text", text: notes.toWellFormed() }];
+  return [{ role: "system", content, paused: false, isNote: true }];
+}
+
+function entryOf(turn: Turn | UpdateTurn, offered: OfferedNames): Entry {
   switch (turn.role) {
     case "user":
       return { role: "user", content: turn.parts.flatMap(userBlocks), paused: false };
@@ -27,9 +44,38 @@ function entryOf(turn: Turn, offered: OfferedNames): Entry {
       const legal = content.filter((block, at) => call < 0 || at < call || !isThinking(block));
       return { role: "assistant", content: withoutLastThinking(legal), paused: turn.paused };
     }
+    case "update":
+      return { role: "system", content: updateBlocks(turn.update), paused: false };
     default:
       return turn satisfies never;
   }
+}
+
+/** New words, and tools that are added or removed. A tool that is added again replaces the former one. */
+function updateBlocks({ text, added = [], removed = [] }: RequestUpdate): readonly JsonObject[] {
+  return [
+    ...(text === undefined ? [] : [{ type: "text", text: text.toWellFormed() }]),
+    ...added.map((tool): JsonObject => {
+      const definition = functionTool(tool);
+      return { type: "tool_addition", tool: { type: "tool_definition", definition } };
+    }),
+    ...removed.map((name): JsonObject => {
+      return { type: "tool_removal", tool: { type: "tool_reference", name } };
+    }),
+  ];
+}
+
+/**
+ * Moves updates behind the input that follows them: the vendor takes them only behind a message of the user,
+ * and before a reply or at the end. A request that got no reply leaves its update before the next input.
+ */
+function floated(entries: readonly Entry[]): readonly Entry[] {
+  const moved = [...entries];
+  for (let at = moved.length - 2; at >= 0; at -= 1) {
+    for (let to = at; moved[to]?.role === "system" && moved[to + 1]?.role === "user"; to += 1)
+      moved.splice(to, 2, ...moved.slice(to, to + 2).toReversed());
+  }
+  return moved;
 }
 
 /** Results first, as the vendor requires, then media of failed tools. */
@@ -72,8 +118,14 @@ function isUpload(block: JsonObject): boolean {
   return block["type"] === "container_upload";
 }
 
-/** The final message list. It begins with the user, and ends with the user or a turn to resume. */
-export function finished(entries: readonly Entry[]): readonly JsonObject[] {
+/**
+ * The final message list. It begins with the user or a signed summary, and ends with the user or a turn to
+ * resume; with anything, if it is only to be summarised.
+ */
+export function finished(
+  entries: readonly Entry[],
+  { mayEndAnyhow }: { readonly mayEndAnyhow: boolean },
+): readonly JsonObject[] {
   const sent = merged(
     entries.map((entry) => ({
       ...entry,
@@ -82,18 +134,23 @@ export function finished(entries: readonly Entry[]): readonly JsonObject[] {
   );
   const last = sent.at(-1);
   const resumed = last !== undefined && isResumed(last);
-  const whole = merged(sent.map((entry) => ({ ...entry, paused: false })));
+  const whole = merged(floated(merged(sent.map((entry) => ({ ...entry, paused: false })))));
   const user = { role: "user", content: [{ type: "text", text: continuation }] };
-  const messages = whole.map(({ role, content }, at): JsonObject => {
+  const messages = whole.map(({ role, content, isNote = false }): JsonObject => {
     const blocks = content.filter((block) => block !== undefined);
-    const isLast = resumed && at === whole.length - 1;
-    return { role, content: isLast ? trimmed(blocks) : resultsFirst(blocks) };
+    if (isNote) return { role, content: blocks, clear_at: "next_user_message" };
+    return { role, content: role === "system" ? blocks : resultsFirst(blocks) };
   });
   return [
-    ...(whole[0]?.role === "user" ? [] : [user]),
+    ...(whole[0]?.role === "user" || isSummary(whole[0]) ? [] : [user]),
     ...messages,
-    ...(last?.role === "assistant" && !resumed ? [user] : []),
+    ...(last?.role === "assistant" && !resumed && !mayEndAnyhow ? [user] : []),
   ];
+}
+
+function isSummary(entry: Entry | undefined): boolean {
+  const [block] = entry?.content ?? [];
+  return block?.["type"] === "compaction" && block["signature"] !== undefined;
 }
 
 /** True if the vendor can resume the turn. Text alone would be read as a prefill. */
@@ -130,12 +187,4 @@ function withoutGaps(content: Entry["content"]): readonly JsonObject[] {
 function resultsFirst(blocks: readonly JsonObject[]): readonly JsonObject[] {
   const isResult = (block: JsonObject): boolean => block["type"] === "tool_result";
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
-}
-
-/** Trims the last text: the vendor refuses trailing white space in the last turn. */
-function trimmed(blocks: readonly JsonObject[]): readonly JsonObject[] {
-  const last = blocks.at(-1);
-  const text = last?.["type"] === "text" ? textAt(last, "text") : undefined;
-  if (last === undefined || text === undefined) return blocks;
-  return [...blocks.slice(0, -1), { ...last, text: withoutLastSpace(text) }];
 }

@@ -28,6 +28,12 @@ export interface Claude {
   /** It takes temperature or topP, but not both. */
   readonly oneSampler: boolean;
   readonly takesForcedChoice: boolean;
+  /** It takes messages of the system among the others, with which instructions and tools change. */
+  readonly takesUpdates: boolean;
+  /** What it thought is valid only behind what stood before it then. */
+  readonly bindsThinking: boolean;
+  /** It writes signed summaries on request. */
+  readonly summarises: boolean;
   /** The word for the most effort. */
   readonly most: "high" | "max";
 }
@@ -48,6 +54,12 @@ export function claude(model: string): Claude {
     takesSampling: !isLatest,
     oneSampler: version >= 401,
     takesForcedChoice: !/(?:opus|sonnet)-5[.-]5(?!\d)|fable-5[.-][12](?!\d)/.test(model),
+    takesUpdates:
+      /opus-(?:4[.-]8|5)(?!\d)|(?:sonnet|haiku)-5[.-]5(?!\d)|(?:fable|mythos)-[5-9]/.test(model),
+    bindsThinking: /(?:opus|sonnet|haiku)-5[.-]5(?!\d)|(?:fable|mythos)-5[.-][12](?!\d)/.test(
+      model,
+    ),
+    summarises: version >= (model.includes("haiku") ? 505 : 406) && version < 1000,
     most: version >= 406 ? "max" : "high",
   };
 }
@@ -62,5 +74,8 @@ const another: Claude = {
   takesSampling: true,
   oneSampler: false,
   takesForcedChoice: true,
+  takesUpdates: false,
+  bindsThinking: false,
+  summarises: false,
   most: "max",
 };

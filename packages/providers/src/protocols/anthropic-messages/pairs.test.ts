@@ -1,4 +1,4 @@
-import type { Item, JsonObject, Part } from "@millrace/core";
+import type { Json, Item, JsonObject, Part } from "@millrace/core";
 import { describe, expect, test } from "vitest";
 import {
   answers,
@@ -121,7 +121,7 @@ describe("tools of the vendor", () => {
   });
 
   test.each<[string, readonly Part[], readonly JsonObject[]]>([
-    ["only said something", [text("Sure.\n")], [textBlock("Sure.\n")]],
+    ["only said something", [text("Sure.\n")], [textBlock("Sure.")]],
     ["only thought", [signed("Hm.")], []],
     [
       "began what can't be sent",
@@ -140,6 +140,24 @@ describe("tools of the vendor", () => {
             { role: "user", content: [textBlock("(continue)")] },
           ],
     );
+  });
+
+  test("a turn that was paused is sent alike while it is the last and afterwards", () => {
+    const said = item("model", [text("Sure. ")], { model: native, stop: "paused" });
+    const searched = item("model", [custom(use), custom(found), text("So: ")], {
+      model: native,
+      stop: "paused",
+    });
+    for (const paused of [said, searched]) {
+      const before = messagesOf([user("Search."), paused]);
+      const after = messagesOf([user("Search."), paused, says("It rains."), user("Thanks.")]);
+
+      const blocks = (messages: Json): readonly unknown[] =>
+        (messages as readonly JsonObject[]).flatMap(({ role, content }) =>
+          (content as readonly JsonObject[]).map((block) => [role, block]),
+        );
+      expect(blocks(after).slice(0, blocks(before).length)).toEqual(blocks(before));
+    }
   });
 
   test("a paused turn of which nothing is left does not make the turn before it go on", () => {

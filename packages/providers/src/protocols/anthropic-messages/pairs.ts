@@ -15,7 +15,7 @@ export function paired(
   const pairs = new Pairs(declared);
   for (const run of runsOf(entries)) pairs.read(run);
   return entries.map((entry) =>
-    entry.role === "user"
+    entry.role !== "assistant"
       ? entry
       : { ...entry, content: entry.content.map((block) => pairs.allowed(block)) },
   );
@@ -34,8 +34,7 @@ function runsOf(entries: readonly Entry[]): readonly Run[] {
   for (const [at, entry] of entries.entries()) {
     const isLast = at === entries.length - 1;
     const isInside =
-      entry.role === "assistant" ||
-      entry.content.every((block) => block?.["type"] === "tool_result");
+      entry.role !== "user" || entry.content.every((block) => block?.["type"] === "tool_result");
     if (entry.role === "assistant") current.push(entry);
     if (isInside && !isLast) continue;
     runs.push({ entries: current, goesOn: isInside });

@@ -1,25 +1,29 @@
 import { isJsonObject } from "@millrace/core/json";
-import type { Json, JsonObject, Transcript } from "@millrace/core";
+import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
 import type { ModelRequest } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
+import { bindingBeta, claudeBinding } from "../claude-binding.ts";
 import { byCallName, nativeToolsOf } from "../native-tools.ts";
 import { askFor } from "../output.ts";
-import { prepare } from "../prepare.ts";
+import { prepare, prepareWithUpdates } from "../prepare.ts";
 import type { ModelPart } from "../prepare.ts";
 import { listAt, objectAt, textAt } from "../read.ts";
 import { RequestRefusal } from "../refusal.ts";
 import { applySettings } from "../settings.ts";
 import { withBreakpoints } from "./cache.ts";
-import { isBlank } from "./events.ts";
+import { isBlank, withoutLastSpace } from "./events.ts";
 import { entriesOf, finished, isOwnWork } from "./messages.ts";
 import { defaultMaxTokens } from "./max-tokens.ts";
 import { merged } from "./entry.ts";
 import type { Entry } from "./entry.ts";
+import { claude } from "./models.ts";
 import { nativeTool } from "./native-tool.ts";
 import { outputFields } from "./output.ts";
 import { paired } from "./pairs.ts";
 import { anthropicSettings } from "./settings.ts";
 import { withThinking } from "./thinking.ts";
+import { betas as knownBetas, features, withPlainNotes, withPlainTools } from "./features.ts";
+import { summaryFields, withSummary } from "./summary.ts";
 import { declaredNames, formerTools, toolsOf } from "./tools.ts";
 
 export const protocolId = "anthropic-messages";
@@ -30,37 +34,76 @@ export const protocolId = "anthropic-messages";
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
   const author = `${protocolId}/${target.model}`;
-  const turns = prepare(modelRequest.transcript, author, { goesOn });
+  const { off } = target;
+  const takesUpdates = claude(target.model).takesUpdates && off?.has(features.system) !== true;
+  const isPlain = takesUpdates && off?.has(features.tools) === true;
+  const plain = isPlain || !takesUpdates ? withPlainTools(modelRequest) : modelRequest;
+  const given = off?.has(features.notes) === true ? withPlainNotes(plain) : plain;
+  const conversed = { ...given, transcript: trimPaused(modelRequest.transcript, author) };
+  const prepared = (takesUpdates ? prepareWithUpdates : prepare)(conversed, author, { goesOn });
+  const turns = off?.has(features.summaries) === true ? prepared : withSummary(prepared, author);
   const { fields: own, shared } = applySettings(anthropicSettings, modelRequest, target.model);
-  const { betas, system, tools: _, tool_choice: choice, ...given } = own as Partial<JsonObject>;
-  const native = nativeToolsOf(modelRequest.tools ?? [], { nativeTool }, target.model);
-  const declared = toolsOf(modelRequest.tools ?? [], own, native);
+  const {
+    betas,
+    system,
+    tools: _,
+    tool_choice: choice,
+    ...fieldsGiven
+  } = own as Partial<JsonObject>;
+  const native = nativeToolsOf(given.tools ?? [], { nativeTool }, target.model);
+  const declared = toolsOf(given.tools ?? [], own, native);
   const former = declared.length === 0 ? formerTools(turns) : [];
   // Merged again, because a dropped block may have separated two messages of one role.
   const pairs = merged(paired(entriesOf(turns, byCallName(native)), declaredNames(declared)));
-  const { entries, settings } = withThinking(pairs, given as JsonObject, target.model);
+  const { entries, settings } = withThinking(pairs, fieldsGiven as JsonObject, target.model);
   const { instructions = "", fields } = askFor(modelRequest, (output) =>
     outputFields(output, settings, target.model),
   );
+  const bound = claudeBinding(settings, target);
   const body: JsonObject = {
     max_tokens: defaultMaxTokens(settings, target.model),
     ...settings,
+    ...bound,
     ...fields,
+    ...summaryFields(modelRequest, off),
     ...systemOf(instructions, system),
     ...toolFields(declared, former, choice),
     ...containerOf(modelRequest.transcript, author, entries, settings),
     model: target.model,
-    messages: finished(entries),
+    messages: finished(entries, { mayEndAnyhow: modelRequest.summarise !== undefined }),
     stream: true,
   };
   return {
     path: "/v1/messages",
     headers: {
       "anthropic-version": "2023-06-01",
-      ...betaHeader(betas, [...toolBetas(native), ...(hasFiles(entries) ? [filesBeta] : [])]),
+      ...betaHeader(betas, [
+        ...toolBetas(native),
+        ...(hasFiles(entries) ? [filesBeta] : []),
+        ...(bound === undefined ? [] : [bindingBeta]),
+        ...(entries.some(changesTools) ? [knownBetas.tools] : []),
+        ...(entries.some(({ isNote }) => isNote === true) ? [knownBetas.notes] : []),
+        ...(modelRequest.summarise !== undefined || turns !== prepared
+          ? [knownBetas.summaries]
+          : []),
+      ]),
     },
     body: withBreakpoints(body, shared.cache),
   };
+}
+
+/**
+ * Trims the last text of paused turns: the vendor refuses trailing white space in the last turn, and a turn
+ * is sent alike while it is last and afterwards.
+ */
+function trimPaused(transcript: Transcript, author: string): Transcript {
+  if (!transcript.some(({ stop }) => stop === "paused")) return transcript;
+  return transcript.map((item): Item => {
+    const last = item.parts.at(-1);
+    if (item.stop !== "paused" || item.model !== author || last?.kind !== "text") return item;
+    const text = withoutLastSpace(last.text);
+    return { ...item, parts: [...item.parts.slice(0, -1), { ...last, text }] };
+  });
 }
 
 /** True if a paused turn contains unfinished work of the vendor. Text alone can't be resumed. */
@@ -112,6 +155,10 @@ function containerOf(
   const id = textAt(objectAt(evidence, "container") ?? {}, "id");
   if (id === undefined) return {};
   return { container: isJsonObject(own) ? { ...own, id } : id };
+}
+
+function changesTools({ role, content }: Entry): boolean {
+  return role === "system" && content.some((block) => block?.["type"] !== "text");
 }
 
 /** Files by their ids were a beta feature, and some servers still want its name. */

@@ -85,10 +85,18 @@ export const anthropicSettings: SettingsTable = {
       isOwn: (value: Json) => isJsonObject(value) && Object.hasOwn(value, "type"),
       fields: thinkingFields,
     },
+    showThinking: {
+      kind: "sent",
+      as: ["thinking.display"],
+      limits: "models before Claude 4.6 always show it",
+      inConversation: () => true,
+      fields: displayFields,
+    },
     cache: {
       kind: "sent",
       as: ["cache_control"],
       rivals: ["cache_control"],
+      inConversation: ({ isSingle }) => (isSingle === true ? undefined : true),
       limits: 'up to 4 breakpoints, with those of parts; ttl is "5m" or "1h"; no key',
       // The request places the breakpoints (cache.ts).
       fields: (cache) => {
@@ -200,6 +208,16 @@ function thinkingFields(
   if (budget < leastBudget) return "use a budget of 1,024 tokens or more";
   if (budget >= limitOf(given)) return "use a budget below maxTokens, which holds for both";
   return { thinking: { type: "enabled", budget_tokens: budget } };
+}
+
+/** Nothing is sent if the model does not think, or would show it anyway. */
+function displayFields(isShown: boolean, given: SettingContext): JsonObject {
+  const { isAdaptive, thinksByItself } = claude(given.model);
+  const asked = thinkingMode(given);
+  const mode = asked ?? (thinksByItself ? "adaptive" : "disabled");
+  if (!isAdaptive || mode === "disabled") return {};
+  const display = isShown ? "summarized" : "omitted";
+  return { thinking: { ...(asked === undefined ? { type: mode } : {}), display } };
 }
 
 /** The limit of the reply, as far as it is given. */

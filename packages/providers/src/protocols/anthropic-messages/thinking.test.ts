@@ -178,12 +178,12 @@ describe("thinking", () => {
     ]);
   });
 
-  test("is left out of a run of tools if it is disabled, and stays in earlier ones", () => {
+  test("is left out everywhere while it is disabled, so that requests begin alike", () => {
     const transcript = [user("Hi"), says(signed("Hm."), "Hi."), ...loop(signed("Hm."))];
 
     expect(messagesOf(transcript, { settings: { thinking: { type: "disabled" } } })).toMatchObject([
       {},
-      { content: [block, textBlock("Hi.")] },
+      { content: [textBlock("Hi.")] },
       {},
       { content: [{ type: "tool_use" }] },
       {},

@@ -9,7 +9,8 @@ const thinksOnRequest = /claude-(?:[0-3]|instant|(?:opus|sonnet|haiku)-4)(?!\d)/
 /**
  * Makes thinking blocks and the thinking setting agree. In the current run of tool calls the vendor
  * requires that each assistant message begins with thinking if it is enabled, and has none if it is
- * disabled. Earlier runs are not checked, nor is adaptive thinking.
+ * disabled. Earlier runs are not checked, nor is adaptive thinking. While settings disable it no thinking is
+ * sent at all, so that requests begin alike.
  */
 export function withThinking(
   entries: readonly Entry[],
@@ -18,7 +19,7 @@ export function withThinking(
 ): { readonly entries: readonly Entry[]; readonly settings: JsonObject } {
   const given = objectAt(settings, "thinking")?.["type"];
   const mode = given ?? (thinksOnRequest.test(model) ? "disabled" : "adaptive");
-  const start = lastFreshUser(entries) + 1;
+  const start = given === "disabled" ? 0 : lastFreshUser(entries) + 1;
   if (mode === "disabled") return { entries: withoutThinking(entries, start), settings };
   // To the vendor, a paused turn and the turn before it are one message.
   const joined = merged(entries.map((entry) => ({ ...entry, paused: false })));
@@ -40,7 +41,7 @@ function lastFreshUser(entries: readonly Entry[]): number {
 /** True if each message that follows user input begins with thinking. */
 function beginsWithThinking(entries: readonly Entry[], start: number): boolean {
   return entries.every(({ role, content }, at) => {
-    if (at < start || role === "user") return true;
+    if (at < start || role !== "assistant") return true;
     const before = entries[at - 1]?.content ?? [];
     if (at > start && before.every((block) => block?.["type"] === "tool_result")) return true;
     const first = content.find((block) => block !== undefined && !isMark(block));

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@millrace/core/json";
 import type { JsonObject } from "@millrace/core";
 import type { ToolDescription } from "@millrace/core/ports";
-import type { Turn } from "../prepare.ts";
+import type { Turn, UpdateTurn } from "../prepare.ts";
 import { listAt, textAt } from "../read.ts";
 import type { NativeTool } from "../../protocol.ts";
 import { describeTool } from "../tool-input.ts";
@@ -14,12 +14,9 @@ export function toolsOf(
   native: ReadonlyMap<string, NativeTool>,
 ): readonly JsonObject[] {
   const names = new Set<string>();
-  const described = tools.map((tool): JsonObject => {
-    const vendors = native.get(tool.name)?.declaration;
-    if (vendors !== undefined) return vendors;
-    const { name, description = "", schema } = describeTool(tool);
-    return { name, ...(isBlank(description) ? {} : { description }), input_schema: schema };
-  });
+  const described = tools.map(
+    (tool): JsonObject => native.get(tool.name)?.declaration ?? functionTool(tool),
+  );
   const own = listAt(settings, "tools").filter(isJsonObject);
   return [...described, ...own].filter((tool) => {
     const name = textAt(tool, "name");
@@ -30,11 +27,17 @@ export function toolsOf(
   });
 }
 
+/** A tool as the vendor is given it, in the list of tools or where it is added later. */
+export function functionTool(tool: ToolDescription): JsonObject {
+  const { name, description = "", schema } = describeTool(tool);
+  return { name, ...(isBlank(description) ? {} : { description }), input_schema: schema };
+}
+
 /**
  * Declares tools that the transcript calls and the request no longer has. The vendor refuses a
  * history of calls without any tool.
  */
-export function formerTools(turns: readonly Turn[]): readonly JsonObject[] {
+export function formerTools(turns: readonly (Turn | UpdateTurn)[]): readonly JsonObject[] {
   const names = new Set<string>();
   for (const turn of turns) {
     if (turn.role !== "model") continue;

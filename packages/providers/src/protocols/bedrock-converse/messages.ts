@@ -1,7 +1,8 @@
 import { isJsonObject } from "@millrace/core/json";
 import type { CustomPart, Json, JsonObject, ReasoningPart, TextPart } from "@millrace/core";
 import { isBlank } from "../anthropic-messages/events.ts";
-import { continuation, resultText } from "../prepare.ts";
+import { continuation } from "@millrace/core/model";
+import { resultText } from "../prepare.ts";
 import type { Answer, ModelPart, ModelTurn, Turn } from "../prepare.ts";
 import { filledAt, isSound, listAt, objectAt } from "../read.ts";
 import { WireIds } from "../wire-ids.ts";

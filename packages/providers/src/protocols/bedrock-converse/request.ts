@@ -4,7 +4,8 @@ import type { ModelRequest } from "@millrace/core/ports";
 import type { RequestTarget, WireRequest } from "../../protocol.ts";
 import { askFor } from "../output.ts";
 import { prepare } from "../prepare.ts";
-import { listAt } from "../read.ts";
+import { bindingBeta, claudeBinding } from "../claude-binding.ts";
+import { listAt, objectAt } from "../read.ts";
 import { applySettings } from "../settings.ts";
 import { withCachePoints } from "./cache.ts";
 import { textBlocks } from "./content.ts";
@@ -17,8 +18,9 @@ import { toolFields } from "./tools.ts";
 export const protocolId = "bedrock-converse";
 
 /** Builds the request for a transcript. The vendor's own settings go into the body. */
-export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
-  const turns = prepare(modelRequest.transcript, `${protocolId}/${model}`);
+export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
+  const { model } = target;
+  const turns = prepare(modelRequest, `${protocolId}/${model}`);
   const { fields: own, shared } = applySettings(bedrockSettings, modelRequest, model);
   const { system, toolConfig: _, ...given } = own as Partial<JsonObject>;
   const { messages, settings } = withThinking(messagesOf(turns, model), given as JsonObject, model);
@@ -29,6 +31,7 @@ export function request(modelRequest: ModelRequest, { model }: RequestTarget): W
   const said = [...textBlocks(instructions), ...more];
   const body: JsonObject = {
     ...settings,
+    ...bindingFields(settings, target),
     ...fields,
     ...(said.length === 0 ? {} : { system: said }),
     ...toolFields(modelRequest.tools ?? [], own, turns),
@@ -37,6 +40,17 @@ export function request(modelRequest: ModelRequest, { model }: RequestTarget): W
   return {
     path: modelPath(model, "converse-stream"),
     body: withCachePoints(body, shared.cache, model),
+  };
+}
+
+/** As in Claude's own API: thinking that is bound to another beginning is left out, and nothing refused. */
+function bindingFields(settings: JsonObject, target: RequestTarget): JsonObject {
+  const given = objectAt(settings, "additionalModelRequestFields");
+  const bound = claudeBinding(given ?? {}, target);
+  if (bound === undefined) return {};
+  const names = listAt(given ?? {}, "anthropic_beta").filter((name) => name !== bindingBeta);
+  return {
+    additionalModelRequestFields: { ...given, ...bound, anthropic_beta: [...names, bindingBeta] },
   };
 }
 

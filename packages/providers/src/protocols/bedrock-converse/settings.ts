@@ -80,9 +80,19 @@ export const bedrockSettings: SettingsTable = {
       fields: (thinking, given) =>
         isClaude(given.model) ? inConverse(claudeFields("thinking", thinking, given)) : ownField,
     },
+    showThinking: {
+      kind: "sent",
+      as: ["additionalModelRequestFields.thinking.display"],
+      limits: "Claude, as by its own API; other models show what they have",
+      inConversation: () => true,
+      fields: (isShown, given) =>
+        isClaude(given.model) ? inConverse(claudeFields("showThinking", isShown, given)) : {},
+    },
     cache: {
       kind: "sent",
       as: ["cachePoint"],
+      inConversation: ({ isSingle }, { model }) =>
+        isSingle === true || !keepsPrompts(model) ? undefined : true,
       limits: 'Claude and Nova; Nova keeps no tools; up to 4 points; ttl is "5m" or "1h"; no key',
       // The request places the points (cache.ts).
       fields: (cache, { model }) => {

@@ -18,5 +18,7 @@ export const geminiProtocol: Protocol<VendorEvent, GeminiState> = {
   halt,
   request,
   nativeTool,
+  scopesReasoning: true,
+  appends: () => "instructions",
   settings: geminiSettings,
 };

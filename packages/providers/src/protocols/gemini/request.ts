@@ -17,10 +17,10 @@ export const protocolId = "gemini";
 
 /** Builds the request for a transcript. Streaming is part of the path; usage needs no setting. */
 export function request(modelRequest: ModelRequest, { model }: RequestTarget): WireRequest {
-  const { transcript, tools = [] } = modelRequest;
+  const { tools = [] } = modelRequest;
   const { fields: settings } = applySettings(geminiSettings, modelRequest, model);
   // A paused reply is resumed by its token. Without one, a user turn has to ask for more.
-  const turns = prepare(transcript, `${protocolId}/${model}`, {
+  const turns = prepare(modelRequest, `${protocolId}/${model}`, {
     goesOn: (parts) => tokenIn(parts) !== undefined,
     keeps: (_, turn) => turn.native,
   });

@@ -55,6 +55,14 @@ export const geminiSettings: SettingsTable = {
         "Gemini 3 thinks by itself, so that true sends nothing; false for 2.5 Flash alone; earlier models take false alone",
       fields: thinkingFields,
     },
+    showThinking: {
+      kind: "sent",
+      as: ["generationConfig.thinkingConfig.includeThoughts"],
+      limits: "a summary of it, from Gemini 2.5 on",
+      inConversation: () => true,
+      fields: (isShown, { model }) =>
+        thinker(model).by === "nothing" ? {} : thinkingConfig({ includeThoughts: isShown }),
+    },
     cache: {
       kind: "inherent",
       how: "prompts that begin alike are kept, from Gemini 2.5 on",

@@ -22,6 +22,7 @@ export function createOpenaiChatProtocol(
     whole,
     halt,
     request: (request, target) => openaiChatRequest(request, target, settings),
+    appends: () => "instructions",
     settings,
   };
 }

@@ -22,7 +22,8 @@ export function messagesOf(
   const messages: JsonObject[] = [];
   const loops = loopsOf(turns);
   const ids = new WireIds(model);
-  const common = { demandsReasoning: turns.some(hasBareReasoning), model, ids };
+  const demandsReasoning = demanding.test(model) || turns.some(hasBareReasoning);
+  const common = { demandsReasoning, model, ids };
   for (const [at, turn] of turns.entries()) {
     switch (turn.role) {
       case "user":
@@ -115,6 +116,9 @@ function loopsOf(turns: readonly Turn[]): readonly boolean[] {
   }
   return loops;
 }
+
+/** Models that refuse a call without the reasoning before it, in every later request. */
+const demanding = /deepseek-(?:v[4-9]|reasoner)|kimi-k[2-9]/;
 
 function hasBareReasoning(turn: Turn): boolean {
   if (turn.role !== "model") return false;

@@ -32,7 +32,7 @@ export function openaiChatRequest(
     response_format: ownFormat,
     ...rest
   } = settings as Partial<JsonObject>;
-  const turns = prepare(request.transcript, `openai-chat/${target.model}`, {
+  const turns = prepare(request, `openai-chat/${target.model}`, {
     keeps: isTranscribed,
   });
   const tools = [...toolsOf(request.tools ?? []), ...listOf(ownTools)];

@@ -81,6 +81,13 @@ const compatibleRows: SettingRows = {
         ? { reasoning_effort: "none" }
         : "use effort, or the server's own field, such as chat_template_kwargs: { enable_thinking: true }",
   },
+  showThinking: {
+    kind: "inherent",
+    how: "what the server sends of it is shown",
+    limits: "can't be switched off here",
+    unless: (isShown) =>
+      isShown ? undefined : "leave the setting out, or use the server's own field",
+  },
   cache: {
     kind: "sent",
     as: ["prompt_cache_key"],

@@ -30,5 +30,7 @@ export const openaiResponsesProtocol: Protocol<VendorEvent, ResponsesState> = {
   halt,
   request,
   nativeTool,
+  scopesReasoning: true,
+  appends: () => "tools",
   settings: openaiResponsesSettings,
 };

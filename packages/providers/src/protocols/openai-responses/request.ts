@@ -1,10 +1,11 @@
 import type { Json, JsonObject } from "@millrace/core";
+import type { RequestUpdate } from "@millrace/core/model";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, RequestTarget, WireRequest } from "../../protocol.ts";
 import { byCallName, nativeToolsOf, refuseChoice } from "../native-tools.ts";
 import { askFor, openaiFormat } from "../output.ts";
-import { prepare } from "../prepare.ts";
-import type { Answer, Turn } from "../prepare.ts";
+import { prepareWithUpdates } from "../prepare.ts";
+import type { Answer, Turn, UpdateTurn } from "../prepare.ts";
 import { filledAt, objectAt } from "../read.ts";
 import { applySettings } from "../settings.ts";
 import { describeTool, withProperties } from "../tool-input.ts";
@@ -19,10 +20,12 @@ import { openaiResponsesSettings } from "./settings.ts";
  * Builds the request for a transcript. Sends all of it and never relies on the vendor's storage.
  */
 export function request(modelRequest: ModelRequest, target: RequestTarget): WireRequest {
-  const { transcript, tools = [] } = modelRequest;
+  const { tools = [] } = modelRequest;
   const { fields: own } = applySettings(openaiResponsesSettings, modelRequest, target.model);
   const native = nativeToolsOf(tools, { nativeTool }, target.model);
-  const turns = prepare(transcript, `openai-responses/${target.model}`, { keeps: keepsMedia });
+  const turns = prepareWithUpdates(modelRequest, `openai-responses/${target.model}`, {
+    keeps: keepsMedia,
+  });
   const replay: Replay = {
     model: target.model,
     stored: own["store"] === true,
@@ -65,7 +68,7 @@ function instructionsOf(
   return instructions === "" ? filledAt(settings, "instructions") : instructions;
 }
 
-function itemsOf(turn: Turn, replay: Replay): readonly JsonObject[] {
+function itemsOf(turn: Turn | UpdateTurn, replay: Replay): readonly JsonObject[] {
   switch (turn.role) {
     case "user":
       return [{ type: "message", role: "user", content: inputContent(turn.parts, replay.model) }];
@@ -73,13 +76,32 @@ function itemsOf(turn: Turn, replay: Replay): readonly JsonObject[] {
       return modelItems(turn, replay);
     case "tool":
       return answerItems(turn.answers, replay);
+    case "update":
+      return updateItems(turn.update);
     default:
       turn satisfies never;
       return [];
   }
 }
 
-function answersOf(turn: Turn): readonly (readonly [string, Answer])[] {
+/** New words of the developer, and tools that are added. The API removes none, so words say so. */
+function updateItems(update: RequestUpdate): readonly JsonObject[] {
+  const { text, notes, added = [], removed = [] } = update;
+  const gone =
+    removed.length === 0
+      ? undefined
+      : `These tools are no longer available: ${removed.join(", ")}.`;
+  const words = [text, gone, notes].filter((each) => each !== undefined).join("\n\n");
+  const content = [{ type: "input_text", text: words.toWellFormed() }];
+  return [
+    ...(words === "" ? [] : [{ type: "message", role: "developer", content }]),
+    ...(added.length === 0
+      ? []
+      : [{ type: "additional_tools", role: "developer", tools: added.map(functionTool) }]),
+  ];
+}
+
+function answersOf(turn: Turn | UpdateTurn): readonly (readonly [string, Answer])[] {
   if (turn.role !== "tool") return [];
   return turn.answers.map((answer) => [answer.result.callId, answer]);
 }

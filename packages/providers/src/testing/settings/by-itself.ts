@@ -7,21 +7,35 @@ import type { SettingName } from "../../settings.ts";
  */
 const byItself: Readonly<Record<string, readonly (readonly [SettingName, Json, RegExp])[]>> = {
   "openai-chat": [
+    ["showThinking", false, /./],
     ["effort", "none", /^gpt-4\.1|chat-latest/],
     ["thinking", false, /^gpt-4\.1|chat-latest/],
     ["thinking", true, /^(?:gpt-5|o3|gpt-5\.6-sol|gpt-6-sol)$/],
   ],
+  "openai-responses": [
+    ["showThinking", true, /^gpt-4\.1|chat-latest/],
+    ["showThinking", false, /./],
+  ],
+  "openai-compatible": [["showThinking", true, /./]],
   "anthropic-messages": [
+    ["thinking", true, /opus-5-5/],
+    // Models that think show it before 4.6, and others have nothing to show.
+    ["showThinking", true, /4[.-][5-7]|sonnet-4-20|3-[57]|kimi/],
+    ["showThinking", false, /4[.-][5-7]|sonnet-4-20|3-[57]|kimi/],
     ["effort", "none", /3-5/],
     ["thinking", false, /3-5/],
   ],
   "bedrock-converse": [
+    ["showThinking", true, /^(?!.*claude-[a-z]+-5)/],
+    ["showThinking", false, /^(?!.*claude-[a-z]+-5)/],
     ["effort", "none", /3-5/],
     ["thinking", false, /3-5/],
     ["cache", false, /./],
     ["parallelTools", true, /./],
   ],
   gemini: [
+    ["showThinking", true, /2\.0/],
+    ["showThinking", false, /2\.0/],
     ["effort", "none", /2\.0/],
     ["thinking", false, /2\.0/],
     ["thinking", true, /gemini-3|latest/],
@@ -37,7 +51,10 @@ export function doesByItself(name: string, model: string, given: Given): boolean
   const { setting, value } = given;
   if (setting === "cache" && value === false) return true;
   if (setting === "cache" && keepsByItself.includes(name)) return asksNothingMore(value);
-  const rows = byItself[name === "openai-responses" ? "openai-chat" : name] ?? [];
+  const rows = [
+    ...(byItself[name] ?? []),
+    ...(name === "openai-responses" ? (byItself["openai-chat"] ?? []) : []),
+  ];
   return rows.some(
     ([each, one, models]) => each === setting && equal(one, value) && models.test(model),
   );

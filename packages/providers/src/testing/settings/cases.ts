@@ -113,6 +113,7 @@ export const settingValues: Readonly<Record<SettingName, readonly [Json, ...Json
   parallelTools: [true, false],
   effort: ["none", "minimal", "low", "medium", "high", "max"],
   thinking: [true, false, { budgetTokens: 2_345 }, { budgetTokens: 3 }],
+  showThinking: [true, false],
   cache: [
     true,
     false,

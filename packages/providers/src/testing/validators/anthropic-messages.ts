@@ -121,8 +121,8 @@ function checkSettings(found: Violations, body: JsonObject): void {
 }
 
 const thinkingShapes: Readonly<Record<string, ReturnType<typeof shape>>> = {
-  enabled: shape("type budget_tokens", "display"),
-  adaptive: shape("type", "display"),
+  enabled: shape("type budget_tokens", "display block_binding"),
+  adaptive: shape("type", "display block_binding"),
   disabled: shape("type"),
 };
 
