@@ -224,9 +224,14 @@ function withTurnsToGoOn(transcript: Transcript, { continued, last }: Guide): Tr
   );
 }
 
+/** The id of the turn that is put behind a reply which ended a request. */
+export function turnToGoOnId(after: ItemId): ItemId {
+  return itemId(`${after}_continue`);
+}
+
 function turnToGoOn(after: ItemId): Item {
   const parts = [{ kind: "text", id: partId("p1"), text: continuation }] as const;
-  return { id: itemId(`${after}_continue`), author: "user", parts, stop: "end" };
+  return { id: turnToGoOnId(after), author: "user", parts, stop: "end" };
 }
 
 function withoutOpaque(part: ReasoningPart | ToolCallPart): Part {

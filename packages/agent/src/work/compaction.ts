@@ -1,5 +1,5 @@
 import { noUsage } from "@millrace/core/writing";
-import type { ItemId, Json, Model, RunId, TurnId, Usage } from "@millrace/core";
+import type { Item, ItemId, Json, Model, RunId, TurnId, Usage } from "@millrace/core";
 import type { Epoch, ModelRequest } from "@millrace/core/ports";
 import type { BodyOf } from "@millrace/core/writing";
 import {
@@ -12,7 +12,7 @@ import type { CompactionPlan } from "../context/compact.ts";
 import { compactionsOf } from "../context/context.ts";
 import { changesBehind, hasChanged } from "../context/guide.ts";
 import { signedSummary } from "../context/summary.ts";
-import { outputLimits } from "../context/request-of.ts";
+import { outputLimits, turnToGoOnId } from "../context/request-of.ts";
 import { isTooLong } from "../loop/limits.ts";
 import { attempt } from "./attempt.ts";
 import { RetryableAttempt, itemFrom } from "./retryable-attempt.ts";
@@ -155,13 +155,18 @@ function signedRequest(host: WorkHost, { first, last }: CompactionPlan): ModelRe
   if (model?.summarises !== true || settings?.compaction === "own" || !mayAskInPlace(host))
     return undefined;
   const { output: _, ...content } = contentOf(host);
-  const end = content.transcript.findLastIndex(({ id }) => id === last);
-  if (end < 0 || content.transcript[0]?.id !== first) return undefined;
-  const kept = new Set(content.transcript.slice(end + 1).map(({ id }) => id));
-  if (changesBehind(journal.context.guide, kept)) return undefined;
+  const { transcript } = content;
+  const at = transcript.findLastIndex(({ id }) => id === last);
+  if (at < 0 || transcript[0]?.id !== first) return undefined;
+  const end = transcript[at + 1]?.id === turnToGoOnId(last) ? at + 1 : at;
+  // Two items of one side are one message, or have a turn between them that would be on neither side.
+  const isModels = (item: Item | undefined): boolean => item?.author === "model";
+  const isCut = isModels(transcript[end]) === isModels(transcript[end + 1]);
+  const kept = new Set(transcript.slice(end + 1).map(({ id }) => id));
+  if (isCut || changesBehind(journal.context.guide, kept)) return undefined;
   return {
     ...content,
-    transcript: content.transcript.slice(0, end + 1),
+    transcript: transcript.slice(0, end + 1),
     updates: content.updates?.filter(({ after }) => !kept.has(after)),
     conversation: { key },
     summarise: { instructions: settings?.instructions },
