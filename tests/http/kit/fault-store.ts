@@ -11,6 +11,7 @@ export function faultStore<S extends SessionStore>(
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function" || name === Symbol.asyncDispose) return value;
       const method = value as (...given: unknown[]) => unknown;
+      if (name === "now") return method.bind(target); // the store's clock is read in this process
       return (...given: unknown[]): unknown => {
         const now = state();
         if (now === "there") return method.apply(target, given);
