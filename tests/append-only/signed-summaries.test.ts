@@ -10,6 +10,8 @@ import { expect, test } from "vitest";
 
 interface Played {
   readonly asked: readonly AcceptedRequest[];
+  /** The share of each request's input that was read from the cache. */
+  readonly reads: readonly number[];
   readonly outcomes: readonly string[];
 }
 
@@ -18,19 +20,26 @@ interface Play {
   readonly modelOf?: (send: number) => string;
   readonly wordsOf?: (send: number) => string;
   readonly compaction?: "auto" | "own";
+  /** 10 if left out. */
+  readonly sends?: number;
+  /** In tokens. 4,000 if left out. */
+  readonly window?: number;
 }
 
-/** A session of ten sends whose context is summarised once or twice. */
-async function play({ vendorOf, modelOf, wordsOf, compaction }: Play): Promise<Played> {
+/** A session whose context is summarised once or twice. */
+async function play(given: Play): Promise<Played> {
+  const { vendorOf, modelOf, wordsOf, compaction, sends = 10, window = 4_000 } = given;
   const asked: AcceptedRequest[] = [];
-  let send = 0;
+  const reads: number[] = [];
+  let [send, read, total] = [0, 0, 0];
   await using server = await startVendorServer({
     replies: (request) =>
       vendorOf(send).answer(request, (accepted) => {
+        const { bill } = vendorOf(send);
         asked.push(accepted);
-        const isSummary =
-          accepted.wantsSummary || accepted.lastUserText.includes("write the summary");
-        return isSummary
+        reads.push((bill.read - read) / (bill.total - total));
+        ({ read, total } = bill);
+        return isForSummary(accepted)
           ? { text: "They talked." }
           : { think: "Hm.", text: `Answer ${send}. ${"word ".repeat(400)}` };
       }),
@@ -40,17 +49,21 @@ async function play({ vendorOf, modelOf, wordsOf, compaction }: Play): Promise<P
   } as const;
   const [store, log] = [memorySessionStore(), memoryEventLog()];
   const outcomes: string[] = [];
-  for (send = 0; send < 10; send += 1) {
+  for (send = 0; send < sends; send += 1) {
     const name = modelOf?.(send) ?? "claude-opus-5-5";
     const agent = defineAgent({
       model: anthropic(name, { baseUrl: server.url, apiKey: "k", retry: false, settings }),
       instructions: wordsOf?.(send) ?? "Help.",
-      context: { window: 4_000, keep: 4, ...(compaction && { compaction }) },
+      context: { window, keep: 4, ...(compaction && { compaction }) },
     });
     await using session = await agent.open({ id: "s", store, log });
     outcomes.push((await session.send(`go ${send}`).result).outcome);
   }
-  return { asked, outcomes };
+  return { asked, reads, outcomes };
+}
+
+function isForSummary({ wantsSummary, lastUserText }: AcceptedRequest): boolean {
+  return wantsSummary || lastUserText.includes("write the summary");
 }
 
 /** The types of the blocks of a request's messages. */
@@ -75,6 +88,18 @@ test("the vendor is asked for it, and thinking behind it is neither refused nor 
   const [first, ...rest] = next === undefined ? [] : blocksOf(next);
   expect(first).toBe("compaction");
   expect(rest).toContain("thinking");
+});
+
+test("its input is read from the cache, but for what was said last", async () => {
+  const long = { sends: 40, window: 16_000 };
+  for (const compaction of ["auto", "own"] as const) {
+    const vendor = strictAnthropic({ now: () => 0, leastCached: 1 });
+    const { asked, reads } = await play({ vendorOf: () => vendor, compaction, ...long });
+    const shares = reads.filter((_, at) => asked[at] !== undefined && isForSummary(asked[at]));
+
+    expect(shares.length).toBeGreaterThan(0);
+    for (const share of shares) expect(share).toBeGreaterThanOrEqual(0.9);
+  }
 });
 
 test("instructions that it covers are said again", async () => {

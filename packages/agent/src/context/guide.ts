@@ -51,6 +51,8 @@ export interface Guide {
   readonly signed: SignedSummary | undefined;
   /** One that is stored, and not yet in the place of what it covers. */
   readonly written: SignedSummary | undefined;
+  /** Whether the notes of the newest stage still hold: no input has come since. */
+  readonly notesHold: boolean;
   /** How often requests stopped to begin with what was sent before. */
   readonly breaks: number;
   readonly watch: CostWatch;
@@ -85,6 +87,7 @@ export const emptyGuide: Guide = {
   replied: undefined,
   signed: undefined,
   written: undefined,
+  notesHold: false,
   breaks: 0,
   watch: emptyWatch,
   output: undefined,
@@ -192,6 +195,7 @@ function withItem(guide: Guide, { item, turnId }: BodyOf<"item_committed">): Gui
   return {
     ...guide,
     last: item.id,
+    notesHold: guide.notesHold && item.author !== "user",
     replied: isReply && canEnd(item) ? turnId : undefined,
     continued: isBehind ? [...continued, last] : continued,
   };
@@ -265,7 +269,8 @@ function withStage(guide: Guide, content: StageContent): Guide {
     output,
     ...(notes === undefined ? {} : { notes }),
   };
-  return { ...guide, stages: [...(isHere ? stages.slice(0, -1) : stages), stage] };
+  const kept = isHere ? stages.slice(0, -1) : stages;
+  return { ...guide, stages: [...kept, stage], notesHold: notes !== undefined };
 }
 
 function withOutput(guide: Guide): Guide {
@@ -275,10 +280,11 @@ function withOutput(guide: Guide): Guide {
   return withStage(guide, { instructions: newest.instructions, tools: newest.tools });
 }
 
-/** The newest stage becomes the beginning of the next request. */
+/** The newest stage becomes the beginning of the next request. Notes of an earlier input are over. */
 function startedAnew(guide: Guide): Guide {
   const newest = guide.stages.at(-1);
-  return newest === undefined ? guide : begun(guide, newest);
+  if (newest === undefined) return guide;
+  return begun(guide, guide.notesHold ? newest : { ...newest, notes: undefined });
 }
 
 function begun(guide: Guide, content: StageContent): Guide {

@@ -162,6 +162,27 @@ describe("notes", () => {
 
     expect(notesOf(failed)).toEqual([["u3", "Day 3."]]);
   });
+
+  test("are made again behind a summary while their run lasts, and not after it", () => {
+    const asked = [...first, ...asks(2), day(2)];
+    const [u1, m1] = [itemId("u1"), itemId("m1")];
+    const summary = (number: number): FactBody[] => {
+      const id = itemId(`s${number}`);
+      const parts = [{ kind: "text", id: partId("p1"), text: "They talked." }] as const;
+      const item: Item = { id, author: "agent", parts, stop: "end" };
+      return [
+        { type: "item_committed", item, runId: run(number) },
+        {
+          type: "compaction_finished",
+          runId: run(number),
+          summary: { itemId: id, first: u1, last: m1 },
+        },
+      ];
+    };
+
+    expect(notesOf([...asked, ...summary(2)])).toEqual([["u2", "Day 2."]]);
+    expect(notesOf([...asked, ...answers(2), ...asks(3), ...summary(3)])).toEqual([]);
+  });
 });
 
 describe("the shape of an answer", () => {

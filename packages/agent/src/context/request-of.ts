@@ -17,10 +17,9 @@ import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import { assemble } from "./assemble.ts";
 import { compactionsOf } from "./context.ts";
 import type { Context } from "./context.ts";
-import { leftOutKey } from "./guide.ts";
+import { canEnd, leftOutKey } from "./guide.ts";
 import { signatureOf } from "./summary.ts";
 import { defaultOutputBytes } from "./outputs.ts";
-import { canEnd } from "./guide.ts";
 import type { Guide, Stage } from "./guide.ts";
 
 /** What of the target a request depends on. */

@@ -131,11 +131,10 @@ function prepared<T extends Turn | UpdateTurn>(
       turns[turns.length - 1] = { role: "tool", answers: [...last.answers, ...turn.answers] };
     } else if (turn.role === "tool" || turn.role === "update") turns.push(turn);
     else {
-      turns.push(...shown.take());
+      const left = shown.take();
       // The later one was written behind a turn of the user, as below.
-      const isBehind = last?.role === "model" && last.paused && !goesOn(last.parts);
-      if (turn.role === "model" && isBehind && last === turns.at(-1))
-        turns.push(userSays(continuation));
+      const isBehind = turn.role === "model" && left.length === 0 && isCutShort(turns, goesOn);
+      turns.push(...left, ...(isBehind ? [userSays(continuation)] : []));
       turns.push(turn.role === "model" ? shown.without(turn) : turn);
     }
   }
@@ -144,14 +143,29 @@ function prepared<T extends Turn | UpdateTurn>(
   const left = shown.take();
   const isResumed =
     last?.role === "model" && last.paused && left.length === 0 && goesOn(last.parts);
+  const isOpen = lastSpoken(turns)?.role === "model" && !isResumed && summarise === undefined;
   turns.push(...left);
-  const isOpen = last?.role === "model" && !isResumed && summarise === undefined;
   if (isOpen) turns.push(userSays(continuation));
   return turns.map((turn) =>
     turn.role === "model" && turn.paused && !(isResumed && turn === last)
       ? { ...turn, paused: false }
       : turn,
   );
+}
+
+/** The last turn that is no update: an update answers nothing, and stands behind the next input where there is one. */
+function lastSpoken<T extends { readonly role: string }>(turns: readonly T[]): T | undefined {
+  return turns.findLast(({ role }) => role !== "update");
+}
+
+/** True behind a turn that its vendor paused and can't resume: it can't, or an update stands in between. */
+function isCutShort(
+  turns: readonly (Turn | UpdateTurn)[],
+  goesOn: NonNullable<Abilities["goesOn"]>,
+): boolean {
+  const spoken = lastSpoken(turns);
+  if (spoken?.role !== "model" || !spoken.paused) return false;
+  return spoken !== turns.at(-1) || !goesOn(spoken.parts);
 }
 
 function userSays(text: string): UserTurn {

@@ -1,6 +1,6 @@
 import { repairTranscript } from "@millrace/core/writing";
 import { isJsonObject } from "@millrace/core/json";
-import type { Item, Json, JsonObject, Transcript } from "@millrace/core";
+import type { Item, Json, JsonObject, TextPart, Transcript } from "@millrace/core";
 import type { ModelRequest, ToolDescription } from "@millrace/core/ports";
 import type { NativeTool, WireRequest } from "../protocol.ts";
 import { RequestRefusal } from "../protocols/refusal.ts";
@@ -19,8 +19,8 @@ export interface Target {
 
 /** What every request of a transcript must contain, and what some must not. */
 interface Facts {
-  /** Texts in their JSON form. */
-  readonly words: readonly string[];
+  /** Texts in their JSON form. One of the forms of each must be there. */
+  readonly words: readonly (readonly string[])[];
   readonly results: readonly string[];
   /** Media and files, with the model that wrote them and what can be found of them. */
   readonly media: readonly {
@@ -53,12 +53,12 @@ export function brokenLaws(target: Target, request: ModelRequest): readonly stri
   const facts = known.get(transcript) ?? factsOf(transcript);
   known.set(transcript, facts);
   const written = JSON.stringify(body);
-  const lost = facts.words.filter((text) => !written.includes(text));
+  const lost = facts.words.filter((forms) => !forms.some((form) => written.includes(form)));
   const unanswered = facts.results.filter((text) => !written.includes(text));
   return [
     ...lostTools(target, request, written),
     ...lostMedia(facts.media, `${target.protocol}/${target.model}`, written),
-    ...lost.map((text) => `a text of the user is lost: ${text}`),
+    ...lost.map(([text]) => `a text of the user is lost: ${text}`),
     ...unanswered.map((text) => `the result of a call is lost: ${text}`),
     ...unasked(request, written),
     ...betrayed(facts.secrets, `${target.protocol}/${target.model}`, written),
@@ -149,7 +149,9 @@ function factsOf(transcript: Transcript): Facts {
     .filter(({ author }) => author === "user")
     .flatMap(({ parts }) => parts)
     .flatMap((part) =>
-      part.kind === "text" && part.text.trim() !== "" ? [inJson(part.text)] : [],
+      part.kind === "text" && part.text.trim() !== ""
+        ? [[part.text, ...signedText(part)].map(inJson)]
+        : [],
     );
   const { items } = repairTranscript(transcript);
   const media = items.flatMap(({ model, parts }) =>
@@ -176,6 +178,14 @@ function factsOf(transcript: Transcript): Facts {
     collectSecrets(item, texts);
   }
   return { words, results, media, secrets };
+}
+
+/** What a summary that its vendor has signed says: to the same model it is sent as the vendor wrote it. */
+function signedText({ metadata }: TextPart): readonly string[] {
+  const summary = metadata?.["summary"];
+  const block = isJsonObject(summary) ? summary["block"] : undefined;
+  const content = isJsonObject(block) ? block["content"] : undefined;
+  return typeof content === "string" ? [content] : [];
 }
 
 function collectSecrets({ parts }: Item, secrets: Set<string>): void {
