@@ -27,7 +27,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/core/blobs": 19,
   "@millrace/core/checks": 25,
   "@millrace/core/json": 8,
-  "@millrace/core/memory": 13,
+  "@millrace/core/memory": 16,
   "@millrace/core/model": 41,
   "@millrace/core/ports": 60,
   "@millrace/core/reading": 66,

@@ -1,5 +1,5 @@
 /**
- * Lint rules keep the pure folders pure. These tests check the rules, by planting one violation per
+ * Lint rules keep the pure folders pure, and keep the machine's time and chance out of what has a clock. These tests check the rules, by planting one violation per
  * ban in a copy of the configuration.
  */
 import { cpSync, globSync, readFileSync } from "node:fs";
@@ -22,10 +22,10 @@ const pureFiles: readonly string[] = [
 ];
 
 const impureFiles: readonly string[] = [
-  "packages/core/src/reference/planted.ts",
+  "packages/core/src/reference/system.ts",
   "packages/core/src/delta/planted.test.ts",
   "packages/agent/src/loop/planted.test.ts",
-  "packages/agent/src/drive/planted.ts",
+  "packages/agent/src/process/planted.ts",
 ];
 
 // The bans need no types, and the copies have no compiler.
@@ -66,6 +66,44 @@ test.each(violations)("the linter refuses %s in every pure file", async (violati
   expect(refused).toEqual(pureFiles.toSorted());
 });
 
+const clockedFiles: readonly string[] = [
+  "packages/core/src/lane/planted.ts",
+  "packages/core/src/reference/planted.ts",
+  "packages/agent/src/session/planted.ts",
+  "packages/server/src/serve/planted.ts",
+  "packages/dialects/src/openai/planted.ts",
+];
+
+/** The machine's clock itself, what acts on processes of the machine, and tests. */
+const unclockedFiles: readonly string[] = [
+  "packages/core/src/reference/system.ts",
+  "packages/agent/src/process/planted.ts",
+  "packages/agent/src/mcp/planted.ts",
+  "packages/server/src/testing/planted.ts",
+  "packages/server/src/serve/planted.test.ts",
+];
+
+const unclocked: readonly string[] = [
+  `export const a = Date.now();`,
+  `export const b = performance.now();`,
+  `export const c = Math.random();`,
+  `export const d = setTimeout(() => {}, 1);`,
+  `export const e = setInterval(() => {}, 1);`,
+  `export const f = AbortSignal.timeout(1);`,
+  `export { setTimeout as sleep } from "node:timers/promises";`,
+  `export { setTimeout as wait } from "node:timers";`,
+];
+
+test.each(unclocked)("the linter refuses %s in every file that has a clock", async (violation) => {
+  const content = `${violation}\n`;
+  using folder = temporaryFolder({
+    ".oxlintrc.json": configuration,
+    ...Object.fromEntries([...clockedFiles, ...unclockedFiles].map((file) => [file, content])),
+  });
+
+  expect(await filesWithBans(folder.path)).toEqual(clockedFiles.toSorted());
+});
+
 test("a clock in the loop makes the linter exit with an error, as `npm run check` sees it", async () => {
   const [settings, file] = [".oxlintrc.json", "packages/agent/src/loop/a.ts"];
   using clean = temporaryFolder({ [settings]: configuration, [file]: "export const a = 1;\n" });
@@ -79,7 +117,7 @@ test("a clock in the loop makes the linter exit with an error, as `npm run check
   expect(after.output).toContain("Pure folder: time comes in as data.");
 });
 
-test("the pure files of this repository break no ban", async () => {
+test("no file of this repository breaks a ban", async () => {
   // A copy, without types: with them, as in `npm run check`, the linter takes a hundred times as long.
   using folder = temporaryFolder({ ".oxlintrc.json": configuration });
   for (const sources of globSync("packages/*/src", { cwd: root })) {

@@ -21,6 +21,7 @@ interface Budget {
 /** What `@millrace/client` imports of core, by entry. */
 const coreNames: Readonly<Record<string, readonly string[]>> = {
   "@millrace/core": ["MillraceError", "project", "textOf"],
+  "@millrace/core/ports": ["systemClock"],
   "@millrace/core/reading": ["apply", "emptyState", "outputOf"],
   "@millrace/core/schema": ["answerSchemaOf", "describeIssues"],
   "@millrace/core/wire": ["createSseDecoder", "decodeItem", "receive"],
@@ -40,8 +41,9 @@ const budgets: readonly Budget[] = [
   {
     what: "client: everything",
     program: `export { createClient } from "@millrace/client";`,
-    // The goal is 20 KiB. Held at what it has, until it is there.
-    limit: 24 * 1024,
+    // The goal is 20 KiB. Held at what it has, until it is there: limits of requests, sends that survive a reload
+    // before the first answer, and a clock to be given are 1.2 KiB of it.
+    limit: 25.25 * 1024,
   },
 ];
 

@@ -195,7 +195,7 @@ export const promises: readonly PromiseEntry[] = [
     holds:
       "A run whose driver was killed is taken over in seconds by another worker, also when all workers died. Redis or PostgreSQL may be killed, paused, emptied or cut off, and clocks may be an hour apart: nothing is lost or doubled, and afterwards every session moves within 5 seconds without being opened again. Driven by Temporal the same holds, also while Temporal and its database are killed and paused; a dead worker is noticed after the heartbeat's time-out.",
     limits:
-      "On PostgreSQL, with a worker or an open session somewhere. While PostgreSQL is away nothing is accepted.",
+      "On PostgreSQL, with a worker or an open session somewhere. While PostgreSQL is away nothing is accepted. A run that loses five drivers in a row, and nothing of it is stored meanwhile, fails.",
     tests: [
       { file: "tests/chaos/chaos.perf.test.ts" },
       { file: "tests/chaos/oracle.test.ts" },
@@ -312,11 +312,16 @@ export const promises: readonly PromiseEntry[] = [
     id: "P24",
     promise: "It cannot run away.",
     holds:
-      "Every run ends within its turns, time, tokens, cost and repeated calls, asked before each spend; sub-agents spend their parent's.",
-    limits: "At most one request more than the budget, since its price is known only afterwards.",
+      "Every run ends within its turns, time, tokens, cost and repeated calls, asked before each spend; sub-agents spend their parent's. A run that kills its process ends: what was lost counts by an estimate, and five drivers lost in a row end it, inline, in workers and in Temporal.",
+    limits:
+      "At most one request more than the budget, since its price is known only afterwards. What a killed process has spent is an estimate.",
     tests: [
       { file: "tests/sessions/budgets.test.ts" },
       { file: "packages/agent/src/loop/limits.test.ts" },
+      { file: "packages/agent/src/loop/lost.test.ts" },
+      { file: "tests/poison/inline.test.ts" },
+      { file: "tests/poison/workers.test.ts" },
+      { file: "tests/poison/temporal.test.ts" },
     ],
   },
   {

@@ -5,7 +5,7 @@ import { emptyState, replay } from "@millrace/core/reading";
 import { sessionId } from "@millrace/core/writing";
 import type { Item, Model } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
-import { memoryEventLog } from "@millrace/core/memory";
+import { memoryEventLog, systemClock } from "@millrace/core/memory";
 import { call, say, scriptedModel } from "@millrace/core/testing";
 import { postgresStore } from "@millrace/stores/postgres";
 import type { PostgresStore } from "@millrace/stores/postgres";
@@ -46,6 +46,7 @@ const clock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms / 50)),
+  after: (ms, call) => systemClock.after(ms / 50, call),
 };
 
 /** The id that a client gives to what it sends. What it sends again has the same. */

@@ -1,5 +1,6 @@
 import { defineAgent } from "@millrace/agent";
 import { createClient } from "@millrace/client";
+import { systemClock } from "@millrace/core/ports";
 import { snapshot } from "@millrace/core/reading";
 import { say, scriptedModel } from "@millrace/core/testing";
 import { expect, it } from "vitest";
@@ -26,8 +27,9 @@ it("the JSON form of five sessions comes to the same states as a stream, and kno
   const watch = (carry: (carried: Carried) => Promise<void>): WatchedSessions => {
     const call: typeof fetch = (input, init) => fetch(input, init);
     const random = (): number => 0;
-    const requests = new Requests({ url: served.url, token: "ann", fetch: call, random });
-    const sessions = new WatchedSessions();
+    const base = { url: served.url, token: "ann", fetch: call };
+    const requests = new Requests({ ...base, random, clock: systemClock });
+    const sessions = new WatchedSessions(systemClock);
     for (const id of [...ids, "missing"]) sessions.of(id).listeners.add(() => undefined);
     const report = ({ type }: { readonly type: string }): void => void reports.push(type);
     void carry({ requests, sessions, signal: ending.signal, report }).catch(() => undefined);

@@ -45,7 +45,7 @@ test("an agent that comes or is cut off at any position ends with the messages t
     for (const run of session.runs)
       for (let at = run.first; at <= run.last; at += 1) {
         await follow(session, run, { from: at }, at % 2 === 0);
-        await follow(session, run, { from: run.first, cut: at }, at % 2 !== 0);
+        await follow(session, run, { from: run.first, cuts: [at] }, at % 2 !== 0);
       }
   console.log(`count: AG-UI 1.0.0 and 0.0.59, ${count.pages - before} positions, 0 differences`);
 }, 3_600_000);
@@ -89,5 +89,5 @@ async function follow(
 function waysOf(random: Random, { first, last }: WatchedRun): readonly PageWay[] {
   const any = (): number => first + random.below(last - first);
   const [start = first, end = last] = [any(), any()].toSorted((left, right) => left - right);
-  return [{ from: any() }, { from: first, cut: any() }, { from: first, slow: [start, end] }];
+  return [{ from: any() }, { from: first, cuts: [any()] }, { from: first, slow: [start, end] }];
 }

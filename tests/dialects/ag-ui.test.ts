@@ -1,3 +1,4 @@
+import { systemClock } from "@millrace/core/memory";
 import { aiSdk } from "@millrace/dialects/ai-sdk";
 import { HttpAgent } from "@ag-ui/client";
 import type { Message, UserMessage } from "@ag-ui/client";
@@ -79,7 +80,7 @@ async function eventsOf(served: Served, body: object): Promise<readonly HeldEven
 
 test("a reply that is begun again takes the place of the one that failed, with its reasoning", async () => {
   const seen = Promise.withResolvers<void>();
-  const clock = { now: () => 0, monotonic: () => 0, sleep: () => seen.promise };
+  const clock = { ...systemClock, sleep: () => seen.promise };
   const script = [
     [think("Hm"), say("Once u"), stall(1), fail("overloaded", "too busy", { retryable: true })],
     [say("Twice upon a time")],

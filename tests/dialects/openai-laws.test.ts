@@ -4,7 +4,7 @@ import { Random } from "../kit/random.ts";
 import { runs } from "../kit/runs.ts";
 import { recordAll } from "../positions/record-all.ts";
 import { heldCompletion, joined, liveCompletion, storedCompletion } from "./kit/completions.ts";
-import { watchedSegments } from "./kit/segments.ts";
+import { startOf, watchedSegments } from "./kit/segments.ts";
 import type { WatchedSegment } from "./kit/segments.ts";
 import { heldOutput, usedTokens, writtenOutput } from "./kit/oracle.ts";
 import { heldResponse, liveEvents, merged, storedResponse } from "./kit/responses.ts";
@@ -153,16 +153,6 @@ function resume(session: WatchedSession, run: WatchedRun, segment: WatchedSegmen
     expect(merged([...live.slice(0, at + 1), ...rest])).toEqual(all);
     count.resumed += 1;
   }
-}
-
-/** The place at which a client is given the id of the response: its prompt or its answers are stored. */
-function startOf(
-  { states }: WatchedSession,
-  { first }: WatchedRun,
-  { segment }: WatchedSegment,
-): number {
-  if (segment.from === 0) return first;
-  return states.findIndex(({ head }) => head > segment.from);
 }
 
 function waysOf(

@@ -18,6 +18,7 @@ const hurried: Clock = {
   now: () => begun + (systemClock.now() - begun) * 15,
   monotonic: () => systemClock.monotonic() * 15,
   sleep: (ms, signal) => systemClock.sleep(ms / 15, signal),
+  after: (ms, call) => systemClock.after(ms / 15, call),
 };
 
 /** A model that writes one half, and the other half once it is released. It counts its calls. */
@@ -26,8 +27,7 @@ function halting(first: string, second: string) {
   const count = { calls: 0 };
   const signals: (AbortSignal | undefined)[] = [];
   const clock = {
-    now: systemClock.now,
-    monotonic: systemClock.monotonic,
+    ...systemClock,
     sleep: async (_: number, signal?: AbortSignal): Promise<void> => {
       const stopped = new Promise<void>((resolve) => {
         signal?.addEventListener("abort", () => resolve(), { once: true });

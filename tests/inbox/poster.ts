@@ -3,6 +3,7 @@
  * input is a call in JSON, `[name, …arguments]`; each line on its output is the answer. The names are
  * those of the inbox, and `until` (waits for a fact of this type after a head) and `modules`.
  */
+import { systemClock } from "@millrace/core/memory";
 import { registerHooks } from "node:module";
 import { createInterface } from "node:readline";
 
@@ -31,8 +32,7 @@ const inbox = createInbox({ store, log, uid, actor: { user: "ann", via: "poster"
 
 async function until(type: string, after: number): Promise<unknown> {
   const clock = {
-    now: () => Date.now(),
-    monotonic: () => performance.now(),
+    ...systemClock,
     sleep: async (ms: number): Promise<void> => {
       await new Promise((resolve) => setTimeout(resolve, ms).unref());
     },

@@ -1,7 +1,7 @@
 import { sessionId } from "@millrace/core/writing";
 import type { SessionId, SessionUid } from "@millrace/core";
 import type { EventLog, SessionStore } from "@millrace/core/ports";
-import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import { countingIds } from "@millrace/core/testing";
 
 /** Store and log, as one process has them. */
@@ -25,7 +25,12 @@ export interface Engines {
   readonly remote: boolean;
 }
 
-const clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
+const clock = {
+  now: () => 0,
+  monotonic: () => 0,
+  sleep: async () => undefined,
+  after: systemClock.after,
+};
 const name = sessionId("s");
 
 /** Engines in memory, for one session. */

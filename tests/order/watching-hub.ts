@@ -1,3 +1,4 @@
+import { systemClock } from "@millrace/core/memory";
 import { apply, emptyState, follow, restore } from "@millrace/core/reading";
 import type { Fact, SessionState } from "@millrace/core";
 import type { Batch, Clock, EventLog } from "@millrace/core/ports";
@@ -70,7 +71,7 @@ export class WatchingHub implements Hub {
     this.#state = emptyState(session.uid, session.sessionId);
     const { store, log } = this.#traffic.through(node);
     const now = (): number => (this.#now += 1_000);
-    const clock = { now, monotonic: now, sleep: this.#sleep };
+    const clock = { now, monotonic: now, sleep: this.#sleep, after: systemClock.after };
     const gated = { ...log, tail: this.#tail, nudge: this.#nudge };
     this.#watch = makeWatch({ store, log: gated, clock }, session);
   }

@@ -70,7 +70,7 @@ export async function openBackend(
   recordings: readonly Recording[],
 ): Promise<Backend> {
   let uid = "";
-  const clock = { now: () => storeTime, monotonic: () => 0, sleep: systemClock.sleep };
+  const clock = { ...systemClock, now: () => storeTime, monotonic: () => 0 };
   const { store, log, close } = await openings[name]({ clock, makeId: () => uid });
   const uids = new Map<Recording, SessionUid>();
   for (const recording of recordings) {

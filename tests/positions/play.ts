@@ -1,3 +1,4 @@
+import { systemClock } from "@millrace/core/memory";
 import { isDeepStrictEqual } from "node:util";
 import { project } from "@millrace/core";
 import { apply, emptyState, follow } from "@millrace/core/reading";
@@ -37,6 +38,7 @@ const stillClock: Clock = {
       if (signal?.aborted === true) resolve();
       else signal?.addEventListener("abort", () => resolve(), { once: true });
     }),
+  after: systemClock.after,
 };
 
 /** How many come back at once at the end. */

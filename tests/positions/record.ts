@@ -33,6 +33,13 @@ export interface RecordOptions {
   readonly seed: number;
   /** What the model replies, in this order, before it goes on by itself. */
   readonly replies: readonly PacedReply[];
+  /** How it goes on. Left out: with replies of any parts. */
+  readonly draw?: typeof drawReply;
+  /**
+   * In how many of 1,000 moments another process opens the session and takes over its run at once, since the store
+   * shows it no driver. Left out: 8 open it, and leave a run to the driver that is alive.
+   */
+  readonly takeovers?: number;
 }
 
 /** Lives one session through the real agent, and gives what it wrote. */
@@ -54,13 +61,17 @@ class Recorded {
   readonly #id: SessionId;
   readonly #sessions: Session[] = [];
   readonly #replies: PacedReply[];
+  readonly #drawReply: typeof drawReply;
+  readonly #takeovers: number | undefined;
 
-  constructor({ seed, replies }: RecordOptions) {
+  constructor({ seed, replies, draw = drawReply, takeovers }: RecordOptions) {
     this.#seed = seed;
+    this.#drawReply = draw;
+    this.#takeovers = takeovers;
     this.#id = sessionId(`recorded_${seed}`);
     this.#random = new Random(seed);
     this.#replies = [...replies];
-    const clock: Clock = { now: () => storeTime, monotonic: () => 0, sleep: this.#clock.sleep };
+    const clock: Clock = { ...this.#clock, now: () => storeTime, monotonic: () => 0 };
     const makeId: MakeId = () => uidOf(seed);
     this.#ports = recordCalls(memorySessionStore({ clock, makeId }), memoryEventLog());
     this.#agent = this.#draw();
@@ -121,7 +132,7 @@ class Recorded {
   #reply(): PacedReply {
     const next = this.#replies.shift();
     if (next !== undefined) return next;
-    return drawReply(this.#random, drawnTools);
+    return this.#drawReply(this.#random, drawnTools);
   }
 
   #here(): Session {
@@ -130,7 +141,9 @@ class Recorded {
 
   async #open(): Promise<void> {
     const { store, log } = this.#ports;
-    const ports = { store: { ...store }, log, clock: this.#clock, makeId: this.#makeId };
+    const { drivers: _, ...blind } = store;
+    const opened = this.#takeovers === undefined ? { ...store } : blind;
+    const ports = { store: opened, log, clock: this.#clock, makeId: this.#makeId };
     this.#sessions.push(await this.#agent.open({ id: this.#id, ...ports }));
   }
 
@@ -159,7 +172,7 @@ class Recorded {
     if (draw < 6) session.abort();
     else if (draw < 16) void session.steer("rather this");
     else if (draw < 21) void session.followUp("and then?");
-    else if (draw < 29) await this.#open(); // another process takes it; this one does not know
+    else if (draw < 21 + (this.#takeovers ?? 8)) await this.#open(); // another process takes it; this one does not know
   }
 
   /** Closing waits for what is under way, and time stands still: so time is helped. */

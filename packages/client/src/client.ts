@@ -1,8 +1,16 @@
+import { systemClock } from "@millrace/core/ports";
+import type { Clock } from "@millrace/core/ports";
 import type { AnyTools } from "@millrace/core/reading";
 import { WatchedSessions } from "./stream/watched.ts";
 import { newKey, Requests, errorOf } from "./http/requests.ts";
 import type { TokenSource } from "./http/requests.ts";
-import { ClientOutbox, memoryOutbox, storageOutbox } from "./outbox/outbox.ts";
+import {
+  ClientOutbox,
+  forgetPage,
+  memoryOutbox,
+  pageIdOf,
+  storageOutbox,
+} from "./outbox/outbox.ts";
 import type { Outbox } from "./outbox/outbox.ts";
 import { createSession } from "./session/create-session.ts";
 import { Sender } from "./session/sender.ts";
@@ -46,6 +54,8 @@ export interface ClientOptions {
   readonly shareTabs?: boolean | undefined;
   /** In [0, 1), for pauses. */
   readonly random?: (() => number) | undefined;
+  /** Whose time all pauses and limits take, so that a test moves it. Left out: the machine's. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Which sessions are listed. */
@@ -72,6 +82,8 @@ export interface Client<Tools extends AnyTools = AnyTools> extends Disposable {
   /** Own sessions. Rejects with a `MillraceError` if it is refused. */
   readonly sessions: (query?: SessionQuery) => Promise<SessionList>;
   readonly connection: ClientConnection;
+  /** The one of the options. */
+  readonly clock: Clock;
   /** Tries again at once: a person asks for it, or has signed in. */
   readonly reconnect: () => void;
   /** Leaves the stream and repeats nothing more. Stops no run; what is kept is sent by the next page. */
@@ -82,19 +94,22 @@ export interface Client<Tools extends AnyTools = AnyTools> extends Disposable {
 export function createClient<S extends Served = Served>(
   options: ClientOptions,
 ): Client<ToolsOf<S>> {
-  const { url, token, random = Math.random } = options;
+  const { url, token, random = Math.random, clock = systemClock } = options;
   // Called as a method of another object, a browser's fetch throws.
   const call: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
-  const requests = new Requests({ url, token, fetch: call, random });
-  const watched = new WatchedSessions();
+  const requests = new Requests({ url, token, fetch: call, random, clock });
+  const { base } = requests;
+  const watched = new WatchedSessions(clock);
   const connector = new Connector({
     requests,
     sessions: watched,
     random,
-    tabs: tabsOf(options.shareTabs),
+    clock,
+    tabs: tabsOf(options.shareTabs, clock),
   });
   const closing = new AbortController();
-  const outbox = new ClientOutbox(options.outbox ?? usualOutbox(), requests);
+  const pageId = token === undefined ? pageIdOf(base) : undefined;
+  const outbox = new ClientOutbox(options.outbox ?? usualOutbox(clock), requests, pageId);
   const sessions = new Map<string, { readonly session: ClientSession; readonly sender: Sender }>();
 
   followWanted(watched, connector);
@@ -111,7 +126,7 @@ export function createClient<S extends Served = Served>(
       watched.change(state);
       watched.flush();
     };
-    const sender = new Sender({ requests, outbox, id, isNew, signal: closed, onChange });
+    const sender = new Sender({ requests, outbox, id, isNew, clock, signal: closed, onChange });
     const parts = { session: state, sender, requests, connector, closed, changed: onChange };
     const session = createSession({
       ...parts,
@@ -124,17 +139,13 @@ export function createClient<S extends Served = Served>(
     sessions.set(id, made);
     return made;
   };
-  const resume = async (who: string): Promise<void> => {
-    for (const { sessionId, key, path, body } of await outbox.named(who)) {
-      const { sender } = open(sessionId, false);
-      if (!sender.waiting.some((each) => each.key === key)) void sender.post({ key, path, body });
-    }
-  };
-  requests.onWho = (who) => void resume(who);
+  const senderOf = (id: string): Sender => open(id, false).sender;
+  followRequests({ requests, watched, connector, outbox, senderOf });
   const page = currentPage();
   const leave = page && followPage(page, (type) => connector.take({ type }));
   const close = (): void => {
     leave?.();
+    if (pageId !== undefined) forgetPage(base);
     closing.abort();
     connector.take({ type: "close" });
   };
@@ -151,9 +162,36 @@ export function createClient<S extends Served = Served>(
     get connection() {
       return connector.connection;
     },
+    clock,
     reconnect: () => connector.take({ type: "reconnect" }),
     close,
     [Symbol.dispose]: close,
+  };
+}
+
+/** What an answer brings about: it names the user, and shows that there is a network. */
+function followRequests(parts: {
+  readonly requests: Requests;
+  readonly watched: WatchedSessions;
+  readonly connector: Connector;
+  readonly outbox: ClientOutbox;
+  readonly senderOf: (id: string) => Sender;
+}): void {
+  const { requests, watched, connector, outbox, senderOf } = parts;
+  const resume = async (who: string, token: string | undefined): Promise<void> => {
+    for (const { sessionId, key, path, body } of await outbox.named(who, token)) {
+      const sender = senderOf(sessionId);
+      if (!sender.waiting.some((each) => each.key === key)) void sender.post({ key, path, body });
+    }
+  };
+  requests.onWho = (who, token) => void resume(who, token);
+  requests.onAnswer = () => {
+    requests.wake();
+    connector.take({ type: "answered" });
+  };
+  requests.onFault = () => {
+    watched.changeAll();
+    watched.flush();
   };
 }
 
@@ -177,10 +215,11 @@ function followWanted(watched: WatchedSessions, connector: Connector): void {
   };
 }
 
-function usualOutbox(): Outbox {
+function usualOutbox({ now }: Clock): Outbox {
   try {
     const { localStorage, document } = globalThis as Partial<typeof globalThis>;
-    if (localStorage !== undefined && document !== undefined) return storageOutbox(localStorage);
+    if (localStorage !== undefined && document !== undefined)
+      return storageOutbox(localStorage, now);
   } catch {
     // A page that may not store.
   }
@@ -260,10 +299,9 @@ function seekMissing(parts: {
       await requests.pause(1, (range * (1 + random())) / 2, signal);
       if (!isMissing(session)) return;
       // Without an answer it is asked again later.
-      const response = await requests.send(path, { signal }).catch(() => undefined);
-      void response?.body?.cancel();
+      const answered = await requests.attempt(path, { signal }).catch(() => undefined);
       if (!isMissing(session)) return;
-      if (response?.ok === true) return watched.appeared(session);
+      if (answered?.ok === true) return watched.appeared(session);
     }
   };
   watched.onMissing = (session) => {

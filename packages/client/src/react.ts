@@ -70,7 +70,11 @@ export function useSessions<Tools extends AnyTools>(
 ): SessionsView {
   const { q, status, parent, limit } = query;
   const store = useMemo(
-    () => new SessionListStore((after) => client.sessions({ q, status, parent, limit, after })),
+    () =>
+      new SessionListStore(
+        (after) => client.sessions({ q, status, parent, limit, after }),
+        client.clock,
+      ),
     [client, q, status, parent, limit],
   );
   const subscribe = useCallback(
@@ -123,7 +127,8 @@ function firstViewOf<Tools extends AnyTools>(session: ClientSession<Tools>): Cli
   if (view === undefined) {
     const connection = connectionOf(initialMachine);
     const nothing = new WatchedSession(session.id);
-    view = showSession(nothing, { waiting: [] }, { connection, machine: initialMachine });
+    const connector = { connection, machine: initialMachine, fault: undefined };
+    view = showSession(nothing, { waiting: [] }, connector);
     firstViews.set(session, view);
   }
   return view;

@@ -36,6 +36,24 @@ const log: LosableEventLogFixture = {
   },
 };
 
+const encodedLog: LosableEventLogFixture = {
+  open: async (options) => {
+    const opened = memoryEventLog({ ...options, encode: true });
+    return {
+      log: opened,
+      lose: async (uid, lane) => opened.lose(uid, lane),
+      [Symbol.asyncDispose]: nothing,
+    };
+  },
+};
+
+const encodedStore: SessionStoreFixture = {
+  open: async () => ({
+    store: memorySessionStore({ encode: true }),
+    [Symbol.asyncDispose]: nothing,
+  }),
+};
+
 const store: SessionStoreFixture = {
   open: async () => ({ store: memorySessionStore(), [Symbol.asyncDispose]: nothing }),
 };
@@ -67,6 +85,11 @@ const both: LosableDeliveryFixture = {
 
 describe("memoryEventLog", () => {
   for (const { name, run } of [...eventLogCases, ...eventLogLossCases]) it(name, () => run(log));
+
+  describe("that encodes", () => {
+    const cases = [...eventLogCases, ...eventLogLossCases];
+    for (const { name, run } of cases) it(name, () => run(encodedLog));
+  });
 });
 
 describe("memorySessionStore", () => {
@@ -76,6 +99,11 @@ describe("memorySessionStore", () => {
     ...sessionStoreDriverCases,
   ];
   for (const { name, run } of [...sessionStoreCases, ...optional]) it(name, () => run(store));
+
+  describe("that encodes", () => {
+    for (const { name, run } of [...sessionStoreCases, ...optional])
+      it(name, () => run(encodedStore));
+  });
 });
 
 describe("memoryBlobs", () => {

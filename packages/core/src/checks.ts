@@ -1,4 +1,4 @@
-// What our packages check at their doors: options, addresses, logs, and how they warn.
+// What our packages check at their doors: options, addresses, logs, disks, and how they warn.
 export {
   callSiteOf,
   checkOption,
@@ -11,6 +11,7 @@ export {
 } from "./ports/options.ts";
 export type { CallSite, Door, OptionCheck, OptionChecks } from "./ports/options.ts";
 export { noteLog, noteMissingLog } from "./ports/log-use.ts";
+export { diskRefusal } from "./ports/disk-refusal.ts";
 export { warn } from "./ports/warn.ts";
 export type { WarningCode } from "./ports/warn.ts";
 export {

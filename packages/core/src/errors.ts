@@ -32,6 +32,8 @@ export type ErrorCode =
   | "refused"
   /** The run's answer was asked for, and the model's vendor failed. */
   | "provider_failed"
+  /** The run's answer was asked for, and the processes that had the run were killed, one after the other. */
+  | "driver_lost"
   /** The run's answer was asked for, and the agent's own code failed: a hook, a responder. */
   | "agent_failed"
   /** The run's answer was asked for, and it has not the shape that was asked for. */

@@ -9,4 +9,4 @@ export { memoryBlobs } from "./reference/memory-blobs.ts";
 export type { MemoryBlobsOptions } from "./reference/memory-blobs.ts";
 export { memoryCounters } from "./reference/memory-counters.ts";
 export { steadyNow, systemClock } from "./reference/system.ts";
-export { randomId } from "./ports/clock.ts";
+export { idsFrom, randomId, systemRandom, uniqueName } from "./ports/clock.ts";

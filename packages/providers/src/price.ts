@@ -1,4 +1,4 @@
-import type { Usage } from "@millrace/core";
+import type { Model, Usage } from "@millrace/core";
 
 /** Prices in US dollars per million tokens. */
 export interface Price {
@@ -47,6 +47,11 @@ export function withCost(usage: Usage, price: ModelPrice | undefined, tier = "de
   const isLong = (price.above?.inputTokens ?? Infinity) < usage.inputTokens;
   const charged = isLong ? ofTier?.above : ofTier;
   return charged === undefined ? usage : { ...usage, cost: costOf(usage, charged) };
+}
+
+/** What a token usually costs, for estimates: without the cache, in the usual tier. */
+export function unitPrice({ input, output }: ModelPrice): Model["price"] {
+  return { input, output };
 }
 
 function costOf(usage: Usage, price: Price): number {

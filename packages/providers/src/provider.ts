@@ -15,7 +15,7 @@ import type { DraftLimits } from "@millrace/core/writing";
 import { urlOf } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Framing } from "./framing/framing.ts";
-import { withCost } from "./price.ts";
+import { unitPrice, withCost } from "./price.ts";
 import type { ModelPrice } from "./price.ts";
 import { callIdsOf } from "./protocols/call-id.ts";
 import { byCallName, nativeToolsOf } from "./protocols/native-tools.ts";
@@ -109,6 +109,7 @@ export function createModel<Event, State>(
     ...(appends === undefined ? {} : { appends }),
     ...(protocol.bindsReasoning?.(model) === true ? { bindsReasoning: true } : {}),
     ...(protocol.summarises?.(model) === true ? { summarises: true } : {}),
+    ...(options.price === undefined ? {} : { price: unitPrice(options.price) }),
     stream: (request) =>
       createModelStream({
         model: id,

@@ -1,3 +1,4 @@
+import { systemClock } from "@millrace/core/memory";
 import type { Model } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
 import { say, scriptedModel } from "@millrace/core/testing";
@@ -40,5 +41,6 @@ function pacedClock(): Clock {
       const left = Math.max(0, due - performance.now());
       return new Promise((resolve) => void setTimeout(resolve, left));
     },
+    after: systemClock.after,
   };
 }

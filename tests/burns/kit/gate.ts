@@ -16,6 +16,7 @@ export class Gate {
       await systemClock.sleep(ms, signal);
       await this.pass();
     },
+    after: systemClock.after,
   };
 
   async pass(): Promise<void> {

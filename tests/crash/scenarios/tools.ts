@@ -125,10 +125,10 @@ export const toolScenarios: readonly Scenario[] = [
   tools(
     "a run at its limit of tokens",
     {
-      go: [does("put", "c1"), { usage: { ...noUsage, inputTokens: 90, outputTokens: 20 } }],
+      go: [does("put", "c1"), { usage: { ...noUsage, inputTokens: 9_000, outputTokens: 2_000 } }],
       c1: done,
     },
     [put],
-    { limits: { tokens: 100 } },
+    { limits: { tokens: 10_000 } }, // above what two lost requests count
   ),
 ];

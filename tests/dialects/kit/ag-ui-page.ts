@@ -35,7 +35,9 @@ export interface PageWay {
   /** It opens its first stream here: from the run's start as the one who asked, later as a new page. */
   readonly from: number;
   /** Its connection breaks here, and it asks anew with all that it holds. */
-  readonly cut?: number | undefined;
+  readonly cuts?: readonly number[] | undefined;
+  /** So many places later. Left out: at once. */
+  readonly away?: number | undefined;
   /** From there on it is sent nothing, and up to here: it is slow. */
   readonly slow?: readonly [number, number] | undefined;
 }
@@ -57,8 +59,14 @@ export class AgUiPage {
 
   readonly #isVersion1: boolean;
 
-  /** By the last version before 1.0, if `isVersion1` is false. */
-  constructor(session: WatchedSession, run: WatchedRun, way: PageWay, isVersion1 = true) {
+  /** By the last version before 1.0, if `isVersion1` is false. `onChange` gets what the page shows. */
+  constructor(
+    session: WatchedSession,
+    run: WatchedRun,
+    way: PageWay,
+    isVersion1 = true,
+    onChange?: (messages: readonly Message[]) => void,
+  ) {
     this.#isVersion1 = isVersion1;
     this.#session = session;
     this.#run = run;
@@ -75,6 +83,8 @@ export class AgUiPage {
         return new Response(this.#stream(), { headers });
       },
     });
+    if (onChange !== undefined)
+      this.#agent.subscribe({ onMessagesChanged: ({ messages }) => onChange(messages) });
   }
 
   async read(): Promise<PageResult> {
@@ -138,9 +148,9 @@ export class AgUiPage {
     say(sentAt(this.#session, from, head));
     let at = from;
     const [slow, caughtUp] = this.#way.slow ?? [Infinity, Infinity];
-    const { cut = Infinity } = this.#way;
+    const { cuts = [], away = 0 } = this.#way;
     for (; at <= last && !encoder.isOver(); at += 1) {
-      if (at === cut && from < cut) {
+      if (cuts.includes(at) && from < at) {
         this.#isCut = true;
         break;
       }
@@ -152,7 +162,7 @@ export class AgUiPage {
       const message = messages[at];
       if (message !== undefined && !encoder.isOver()) say([message]);
     }
-    this.#place = at;
+    this.#place = this.#isCut ? Math.min(at + away, last + 1) : at;
     this.#snapshots += text.split('"MESSAGES_SNAPSHOT"').length - 1;
     this.#isEnded = !this.#isCut && at > last;
     return this.#isCut ? text : text + stream.end("finished");

@@ -5,7 +5,7 @@ import { profiles } from "../../../packages/dialects/src/ai-sdk/encode/profiles.
 import { uiMessageStream } from "../../../packages/dialects/src/ai-sdk/encode/ui-message-stream.ts";
 import { waitsOf } from "../../../packages/dialects/src/shared/encode/waits.ts";
 import { openChat, stored } from "./chat.ts";
-import type { HeldChat, HeldMessage, Version } from "./chat.ts";
+import type { ChatOptions, HeldChat, HeldMessage, Version } from "./chat.ts";
 import { sentAt, storedTurns } from "./sessions.ts";
 import type { WatchedRun, WatchedSession } from "./sessions.ts";
 
@@ -28,6 +28,10 @@ export interface Way {
   readonly from: number;
   /** From there on it is sent nothing, and up to here: it is slow. */
   readonly slow?: readonly [number, number] | undefined;
+  /** Its connection breaks here, and it resumes. A page of 5 loads its messages anew first. */
+  readonly cuts?: readonly number[] | undefined;
+  /** So many places later. Left out: at once. */
+  readonly away?: number | undefined;
 }
 
 /**
@@ -45,10 +49,20 @@ export class Page {
   #resumes = true;
   /** Whether the page was told how the run ended. */
   #isEnded = false;
+  #isCut = false;
   #chat: HeldChat;
+  readonly #onChange: ChatOptions["onChange"];
 
-  constructor(version: Version, session: WatchedSession, run: WatchedRun, way: Way) {
+  /** `onChange` gets what the page shows. */
+  constructor(
+    version: Version,
+    session: WatchedSession,
+    run: WatchedRun,
+    way: Way,
+    onChange?: ChatOptions["onChange"],
+  ) {
     this.#version = version;
+    this.#onChange = onChange;
     this.#session = session;
     this.#run = run;
     this.#way = way;
@@ -59,7 +73,11 @@ export class Page {
   async read(): Promise<PageResult> {
     for (let isFirst = true; !this.#isEnded; isFirst = false) {
       if (isFirst) await this.#chat.resumeStream();
-      else if (this.#chat.error?.message.startsWith("This reply was begun again") === true) {
+      else if (this.#isCut) {
+        this.#resumes = true;
+        if (this.#version === 5) this.#chat = this.#open([]);
+        await this.#chat.resumeStream();
+      } else if (this.#chat.error?.message.startsWith("This reply was begun again") === true) {
         this.#reloads += 1;
         this.#resumes = true;
         this.#chat = this.#open([]);
@@ -81,7 +99,8 @@ export class Page {
       const headers = { "content-type": "text/event-stream" };
       return new Response(this.#stream(), { headers });
     };
-    return openChat(this.#version, { id: "chat", fetch: answer, messages });
+    const shown = this.#onChange === undefined ? {} : { onChange: this.#onChange };
+    return openChat(this.#version, { id: "chat", fetch: answer, messages, ...shown });
   }
 
   /** What the server finds out from the page's request. Nothing of what the page holds, if it resumes. */
@@ -117,7 +136,14 @@ export class Page {
     say(sentAt(this.#session, from, head));
     let at = from;
     const [slow, caughtUp] = this.#way.slow ?? [Infinity, Infinity];
+    const { cuts = [], away = 0 } = this.#way;
+    this.#isCut = false;
     for (; at <= last && !encoder.isOver(); at += 1) {
+      if (cuts.includes(at) && from < at) {
+        this.#isCut = true;
+        this.#place = Math.min(at + away, last + 1);
+        return text;
+      }
       if (at >= slow && at < caughtUp) continue;
       if (at === caughtUp && slow < at) {
         const seen = this.#session.states[slow]?.head ?? 0;

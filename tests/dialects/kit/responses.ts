@@ -21,7 +21,7 @@ export function liveEvents(
   session: WatchedSession,
   run: WatchedRun,
   watched: WatchedSegment,
-  { from, after, slow, hasSnapshot = false }: LiveWay,
+  { from, until = Infinity, after, slow, lag = 0, hasSnapshot = false }: LiveWay,
 ): readonly ResponseEvent[] {
   const { states, messages } = session;
   const voice = new ResponseEncoder({
@@ -33,10 +33,11 @@ export function liveEvents(
   const catchUp = (place: number, head: number): void => {
     for (const message of sentAt(session, place, head)) events.push(...voice.events(message));
   };
-  if (hasSnapshot) events.push(...voice.events(snapshotAt(session, from)));
-  else catchUp(from, Math.max(0, (states[from]?.head ?? 1) - 1));
+  const hubAt = Math.max(0, from - lag);
+  if (hasSnapshot) events.push(...voice.events(snapshotAt(session, hubAt)));
+  else catchUp(hubAt, Math.max(0, (states[hubAt]?.head ?? 1) - 1));
   const [begin, end] = slow ?? [Infinity, Infinity];
-  for (let at = from; at <= run.last && !voice.isOver(); at += 1) {
+  for (let at = hubAt; at <= run.last && at < until && !voice.isOver(); at += 1) {
     if (at >= begin && at < end) continue;
     if (at === end && begin < at) catchUp(at, states[begin]?.head ?? 0);
     const message = messages[at];
@@ -49,6 +50,10 @@ export function liveEvents(
 export interface LiveWay {
   /** The place of the session at which it opens its stream. */
   readonly from: number;
+  /** The place at which its stream is cut. Left out: it reads to the end. */
+  readonly until?: number | undefined;
+  /** So many messages the log is behind the store in the process that it comes to. */
+  readonly lag?: number | undefined;
   /** The number of the last event that it has. */
   readonly after?: number | undefined;
   /** Between these places it is sent nothing. */

@@ -39,3 +39,13 @@ export function factsAt(
   const head = states[place]?.head ?? 0;
   return facts.filter(({ n }) => n <= head);
 }
+
+/** The place at which a client is given the id of the response: its prompt or its answers are stored. */
+export function startOf(
+  { states }: WatchedSession,
+  { first }: WatchedRun,
+  { segment }: WatchedSegment,
+): number {
+  if (segment.from === 0) return first;
+  return states.findIndex(({ head }) => head > segment.from);
+}

@@ -1,5 +1,5 @@
 import type { Fact, RunId, SessionState, SessionUid } from "@millrace/core";
-import { memorySessionStore } from "@millrace/core/memory";
+import { memorySessionStore, systemClock } from "@millrace/core/memory";
 import type { Batch } from "@millrace/core/ports";
 import { apply, catchUpFrom, emptyState, replay } from "@millrace/core/reading";
 import type { Followed } from "@millrace/core/reading";
@@ -31,7 +31,12 @@ export interface WatchedRun {
 /** Plays a recording into memory. What does not apply was never sent to a viewer. */
 export async function watchedSession(recording: Recording): Promise<WatchedSession> {
   const { seed, sessionId, calls } = recording;
-  const clock = { now: () => storeTime, monotonic: () => 0, sleep: async () => undefined };
+  const clock = {
+    now: () => storeTime,
+    monotonic: () => 0,
+    sleep: async () => undefined,
+    after: systemClock.after,
+  };
   const store = memorySessionStore({ clock, makeId: () => uidOf(seed) });
   const { uid } = await store.create({ sessionId });
   const facts: Fact[] = [];

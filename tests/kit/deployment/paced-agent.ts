@@ -66,7 +66,12 @@ export function pacedAgent(options: PacedAgentOptions): Agent {
       tool("look", "pure"),
       tool("again", "idempotent"),
     ],
-    limits: { repeats: 100, ...(limitSeconds !== undefined && { seconds: limitSeconds }) },
+    // Tests end nodes as they like, and a run may be unlucky for long: it is not what ends them.
+    limits: {
+      repeats: 100,
+      lost: 10_000,
+      ...(limitSeconds !== undefined && { seconds: limitSeconds }),
+    },
     ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
   });
 }
@@ -128,7 +133,7 @@ function replyTo(transcript: readonly Item[]): readonly ScriptedPart[] {
 const fullContext = { inputTokens: 90_000, outputTokens: 10, cachedTokens: 0 };
 
 /** Text with characters of one to four bytes, and with pairs that no cut may split. */
-function filler(length: number): string {
+export function filler(length: number): string {
   const unit = "The race turns the wheel – Mühle, 水車, 🌊🪵é. ";
   return unit
     .repeat(Math.ceil(length / unit.length))

@@ -14,16 +14,20 @@ interface Sleeper {
 export function heldClock(): HeldClock {
   let now = 1_000_000;
   const sleepers = new Set<Sleeper>();
+  const after = (ms: number, call: () => void): (() => void) => {
+    const sleeper = { at: now + ms, wake: call };
+    sleepers.add(sleeper);
+    return () => void sleepers.delete(sleeper);
+  };
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     if (signal?.aborted === true) return Promise.resolve();
     return new Promise((resolve) => {
       const wake = (): void => {
-        sleepers.delete(sleeper);
+        takeBack();
         signal?.removeEventListener("abort", wake);
         resolve();
       };
-      const sleeper = { at: now + ms, wake };
-      sleepers.add(sleeper);
+      const takeBack = after(ms, wake);
       signal?.addEventListener("abort", wake, { once: true });
     });
   };
@@ -31,10 +35,13 @@ export function heldClock(): HeldClock {
     now: () => now,
     monotonic: () => now,
     sleep,
+    after,
     pass: (ms) => {
       now += ms;
       const due = [...sleepers].filter(({ at }) => at <= now).toSorted((a, b) => a.at - b.at);
-      for (const { wake } of due) wake();
+      for (const sleeper of due) {
+        if (sleepers.delete(sleeper)) sleeper.wake();
+      }
     },
   };
 }

@@ -1,3 +1,4 @@
+import { systemClock } from "@millrace/core/memory";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@millrace/core/ports";
 
@@ -60,6 +61,7 @@ export class Schedule {
           signal?.addEventListener("abort", () => resolve(), { once: true });
         });
     },
+    after: systemClock.after,
   };
 
   chance(share: number): boolean {

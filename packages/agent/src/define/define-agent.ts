@@ -17,6 +17,7 @@ import { refuseInWorkflow } from "../session/refuse-in-workflow.ts";
 import type { Opening, OpenOptions } from "../session/open.ts";
 import { removeStored } from "../session/remove.ts";
 import type { RunOptions } from "../session/session.ts";
+import { askedModel } from "./asked-model.ts";
 import { agentAsTool } from "./sub-agent.ts";
 import { checkAsTool, checkSettings } from "../definition/check-settings.ts";
 import {
@@ -150,6 +151,7 @@ function blueprintOf(settings: AgentSettings<readonly Tool[]> | CustomAgentSetti
       allLabels: settings.allLabels,
       parallel: settings.parallel,
       retry: settings.retry,
+      models: [askedModel(settings.model, settings.price)],
     }),
   };
 }
@@ -164,6 +166,7 @@ function loopSettings(
     readonly allLabels?: "ask" | "allow" | undefined;
     readonly parallel?: number | undefined;
     readonly retry?: RetryPolicy | undefined;
+    readonly models?: Blueprint["settings"]["models"];
   },
 ): Blueprint["settings"] {
   const entries = [...tools].map(([name, tool]): [string, ToolSettings] => [
@@ -190,6 +193,7 @@ function loopSettings(
     approvalSeconds: approvalTimeoutMs === undefined ? undefined : approvalTimeoutMs / 1_000,
     allLabels: options.allLabels ?? "ask",
     retry: options.retry ?? defaultRetryPolicy,
+    models: options.models,
   };
 }
 

@@ -83,8 +83,8 @@ async function stopSubAgent(
   effectKey: string,
   host: ToolHost,
 ): Promise<void> {
-  const { store, clock, closing: signal } = host;
-  const find = new StoreOutage({ clock, signal }).retry(() =>
+  const { store, clock, random, closing: signal } = host;
+  const find = new StoreOutage({ clock, random, signal }).retry(() =>
     store.find(childSessionId(effectKey)),
   );
   if ((await find) === undefined) return;
@@ -105,8 +105,8 @@ function openChild(
   host: ToolHost,
   created: Pick<Opening, "metadata" | "owner" | "parent"> = {},
 ): Promise<Opened> {
-  const { store, log, blobs, clock, makeId, depth, allowance, ask } = host;
-  const ports = { store, log, blobs, clock, makeId, ...created };
+  const { store, log, blobs, clock, makeId, random, depth, allowance, ask } = host;
+  const ports = { store, log, blobs, clock, makeId, random, ...created };
   const id = childSessionId(effectKey);
   return openHost({ ...ports, id, agent, observers, ask, allowance, depth, waits: host.closing });
 }

@@ -139,6 +139,7 @@ export function checkLimits(door: Door, limits: unknown): void {
     tokens: optional(expects.from0("a number of tokens")),
     cost: optional(expects.from0("an amount in US dollars")),
     repeats: optional(whole(0)),
+    lost: optional(whole(1)),
   });
 }
 

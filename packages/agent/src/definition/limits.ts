@@ -10,6 +10,11 @@ export interface Limits {
   readonly cost?: number | undefined;
   /** How often the same call, or the same sequence of up to four calls, may come in a row. */
   readonly repeats?: number | undefined;
+  /**
+   * How many drivers in a row may end without a trace of the run, as a process that is killed does. Then
+   * the run ends as failed with the cause `driver_lost`.
+   */
+  readonly lost?: number | undefined;
 }
 
-export const defaultLimits: Limits = { turns: 200, seconds: 7_200, repeats: 3 };
+export const defaultLimits: Limits = { turns: 200, seconds: 7_200, repeats: 3, lost: 5 };

@@ -1,4 +1,5 @@
 import type { RetryPolicy } from "@millrace/core/model";
+import type { Model } from "@millrace/core";
 import type { ToolLabel } from "./labels.ts";
 import type { Limits } from "./limits.ts";
 import type { Effect } from "./tool.ts";
@@ -19,6 +20,15 @@ export interface LoopSettings {
   readonly allLabels?: "ask" | "allow" | undefined;
   /** How many requests one reply may take, and the delays between them. */
   readonly retry: RetryPolicy;
+  /** The models that the loop asks, by which lost attempts are estimated. Left out: none is known. */
+  readonly models?: readonly AskedModel[] | undefined;
+}
+
+/** A model, as far as decisions depend on it. */
+export interface AskedModel {
+  readonly id: string;
+  /** In US dollars per million tokens. Left out: unknown, which is never taken for 0. */
+  readonly price?: Model["price"];
 }
 
 /** The settings of a tool that decisions depend on. */

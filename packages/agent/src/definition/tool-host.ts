@@ -8,6 +8,7 @@ export interface ToolHost {
   readonly blobs?: BlobStore | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  readonly random: () => number;
   /** How many agents are above the sub-agent. */
   readonly depth: number;
   readonly allowance: Allowance;

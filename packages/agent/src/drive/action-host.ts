@@ -123,7 +123,7 @@ export class ActionHost {
 
   /** What a tool uses to run a sub-agent: the same ports, and its parent's budget. */
   toolHost(epoch: Epoch): ToolHost {
-    const { originalStore: store, log, blobs, clock, makeId } = this.host;
+    const { originalStore: store, log, blobs, clock, makeId, random } = this.host;
     const { depth, allowance, journal, ask } = this.host;
     const { closing } = this.work;
     const { run } = journal.standing;
@@ -133,6 +133,7 @@ export class ActionHost {
       blobs,
       clock,
       makeId,
+      random,
       depth: depth + 1,
       ask,
       left: () => closing.aborted || unpackEpoch(epoch).incarnation !== this.work.held(),

@@ -32,7 +32,7 @@ export class Claim implements Epochs {
 
   constructor(host: WorkHost, wake: () => void, closing: AbortSignal) {
     this.#host = host;
-    this.#life = lifeOf(host.originalStore, host.clock);
+    this.#life = lifeOf({ ...host, store: host.originalStore });
     this.#wake = wake;
     this.#closing = closing;
   }

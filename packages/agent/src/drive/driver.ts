@@ -4,6 +4,7 @@ import { Fenced } from "../work/host.ts";
 import type { WorkHost } from "../work/host.ts";
 import { ActionHost } from "./action-host.ts";
 import { Claim } from "./claim.ts";
+import { recordRelease } from "./record-release.ts";
 import { SessionWork } from "./session-work.ts";
 import type { Thrown } from "./session-work.ts";
 import { WakeSignal } from "./wake-signal.ts";
@@ -62,29 +63,9 @@ export class Driver {
     held ??= this.#claim.held; // a claim that was under way has been granted meanwhile
     await this.#work.ended();
     if (held !== undefined && !this.#broken)
-      await this.#work.atMost(this.#recordRelease(held).catch(() => undefined));
+      // If the store fails, the session looks crashed.
+      await this.#work.atMost(recordRelease(this.#host, held).catch(() => undefined));
     await this.#claim.close();
-  }
-
-  /** Stored last, after all other facts of this driver. If the store fails, the session looks crashed. */
-  async #recordRelease(incarnation: number): Promise<void> {
-    const { store, uid, journal } = this.#host;
-    for (;;) {
-      await journal.catchUp();
-      const { run } = journal.standing;
-      if (run === undefined || journal.standing.incarnation !== incarnation) return;
-      const { runId } = run;
-      const released = {
-        type: "session_released",
-        incarnation,
-        runId,
-        reason: "shutdown",
-      } as const;
-      const { head } = journal.state;
-      const answer = await store.append(uid, { incarnation, head, bodies: [released] });
-      if (answer.outcome === "appended") journal.stored(answer.facts);
-      if (answer.outcome !== "moved") return;
-    }
   }
 
   get #closed(): boolean {

@@ -1,4 +1,5 @@
 import type { RunId, SessionUid } from "@millrace/core";
+import { uniqueName } from "@millrace/core/memory";
 import type { Clock, DriverIndex, LivingSign, SessionStore } from "@millrace/core/ports";
 import { defaultTimes, isDead, observe } from "./observation.ts";
 import type { LifeTimes, Observation } from "./observation.ts";
@@ -43,7 +44,7 @@ export class DriverLife {
   readonly #listed = new Set<DriverIndex>();
   #watching: AbortController | undefined;
 
-  constructor({ clock, times = defaultTimes, name = randomName() }: LifeOptions) {
+  constructor({ clock, times = defaultTimes, name = `driver_${uniqueName()}` }: LifeOptions) {
     this.name = name;
     this.#clock = clock;
     this.#times = times;
@@ -249,18 +250,21 @@ function keyOf({ driver }: LivingSign, { uid, incarnation, run }: SessionClaim):
   return `${driver} ${uid} ${incarnation} ${run ?? ""}`;
 }
 
-function randomName(): string {
-  return `driver_${crypto.randomUUID().replaceAll("-", "")}`;
+/** Whose signs of life they are. */
+export interface LifeOwner {
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly random?: (() => number) | undefined;
 }
 
 /** One life for each store and clock of this process. */
 const lives = new WeakMap<SessionStore, WeakMap<Clock, DriverLife>>();
 
-/** The life of this process in the store. */
-export function lifeOf(store: SessionStore, clock: Clock): DriverLife {
+/** The life of this process in the store. The first call names it, by chance. */
+export function lifeOf({ store, clock, random }: LifeOwner): DriverLife {
   const known = lives.get(store)?.get(clock);
   if (known !== undefined) return known;
-  const life = new DriverLife({ clock });
+  const life = new DriverLife({ clock, name: `driver_${uniqueName(random)}` });
   shareLife(store, clock, life);
   return life;
 }

@@ -41,6 +41,10 @@ export async function record(
       await Promise.all(action.answers.map(({ call }) => abandonChild(actions, call)));
       await append(bodies);
       return;
+    case "give_up":
+      await Promise.all(action.answers.map(({ call }) => abandonChild(actions, call)));
+      if (await append(bodies)) await memory.takeFailed()?.drop();
+      return;
     case "end_compaction":
     case "finish_run": {
       const { failed } = memory;

@@ -23,7 +23,7 @@ import type { StepMemory } from "./step.ts";
 /** The settings as an engine needs them. JSON has no `Infinity`: a limit without end is left out. */
 export function briefSettings(settings: LoopSettings): BriefSettings {
   const { custom, limits, parallel, retry, compactAbove, approvalSeconds } = settings;
-  const { repeats: _, ...own } = limits;
+  const { repeats: _, lost: __, ...own } = limits;
   const ends = onlyFinite(own);
   const bounded = onlyFinite({ compactAbove, approvalSeconds });
   return {
@@ -79,9 +79,9 @@ export function briefStanding({ incarnation, queue, run }: Standing): BriefStand
 }
 
 function briefRun(standing: RunStanding): BriefRun {
-  const { calls: _, turn, used, ...run } = standing;
+  const { calls: _, turn, used, lost: __, lostInRow: ___, released: ____, ...run } = standing;
   const { runId, startedAt } = run;
-  const changed = withoutUsual(run, emptyRun({ ...run, limits: undefined }));
+  const changed = withoutUsual(run, emptyRun({ runId, startedAt, limits: undefined }));
   return {
     ...changed,
     runId,

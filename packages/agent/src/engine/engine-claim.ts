@@ -1,5 +1,6 @@
 import { MillraceError } from "@millrace/core";
 import { lifeOf } from "../drive/life.ts";
+import { recordRelease } from "../drive/record-release.ts";
 import { Fenced } from "../work/host.ts";
 import type { WorkHost } from "../work/host.ts";
 import type { StepContext, StepRequest } from "./step.ts";
@@ -35,6 +36,12 @@ export class EngineClaim {
       : superseded;
   }
 
+  /** Stores that the engine's run has left the session, if its claim still holds. */
+  async release(by: string): Promise<void> {
+    const incarnation = await this.#lookUp(by);
+    if (incarnation !== undefined) await recordRelease(this.#host, incarnation);
+  }
+
   async #lookUp(by: string): Promise<number | undefined> {
     if (this.#latest?.by === by) return this.#latest.incarnation;
     const { store, uid } = this.#host;
@@ -48,7 +55,7 @@ export class EngineClaim {
    * what was read. In any other order a run that was replaced meanwhile could win.
    */
   async #claim(
-    { by, head: engineHead }: StepRequest,
+    { by, head: engineHead, continues }: StepRequest,
     { isCurrent }: StepContext,
   ): Promise<Claimed> {
     const { store, uid, journal } = this.#host;
@@ -60,7 +67,8 @@ export class EngineClaim {
       if (run !== undefined && (await this.#isDriven())) return { outcome: "driven" };
       // A run that has facts and has not claimed was made by a reset: what came after them is undone.
       const reset = engineHead > 0 && engineHead < head ? { to: engineHead } : {};
-      const resumed = run === undefined ? {} : { resumes: run.runId };
+      const handed = continues === true && run !== undefined;
+      const resumed = run === undefined || handed ? {} : { resumes: run.runId };
       const driver = this.#life.name;
       const answer = await store.claim(uid, { from, head, by, driver, ...reset, ...resumed });
       if (answer.outcome === "claimed") {
@@ -98,7 +106,7 @@ export class EngineClaim {
   }
 
   get #life(): ReturnType<typeof lifeOf> {
-    return lifeOf(this.#host.originalStore, this.#host.clock);
+    return lifeOf({ ...this.#host, store: this.#host.originalStore });
   }
 }
 

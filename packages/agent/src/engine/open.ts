@@ -14,6 +14,12 @@ import type { ProgramEnding } from "./written-facts.ts";
 export interface EngineSession extends AsyncDisposable {
   /** Performs one step. Rejects if it was lost or could not be ended: the engine repeats it. */
   readonly step: (request: StepRequest, context: StepContext) => Promise<StepAnswer>;
+  /**
+   * Called when an engine's run, by the name of `StepRequest.by`, was ended from outside: stores that it has left the
+   * session, so that another one can go on at once. Stores nothing if the run of the session is over, or another
+   * claim holds.
+   */
+  readonly release: (by: string) => Promise<void>;
   /** True while a step is in progress here. */
   readonly isBusy: () => boolean;
   /** True once a port broke its contract or the session was removed: open it again. */
@@ -62,7 +68,7 @@ export async function openEngineSession(options: EngineSessionOptions): Promise<
     if (over !== undefined) throw over;
     return await driver.step(request, context);
   };
-  return { step, ...lifeOf(host, driver) };
+  return { step, release: (by) => driver.release(by), ...lifeOf(host, driver) };
 }
 
 /** Opens a writer: reads the session, and follows its facts. Claims nothing by itself. */

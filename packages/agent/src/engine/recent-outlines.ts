@@ -36,14 +36,31 @@ export class RecentOutlines {
   }
 }
 
-/** Without what changes no decision: facts without an outline, and starts of calls whose results follow. */
+/**
+ * Without what changes no decision of the engine: facts without an outline, starts of calls whose results
+ * follow, and what is lost, which the step that records looks at. So histories of older versions are replayed.
+ */
 function telling(outlines: readonly Outline[]): readonly Outline[] {
   const settled = new Set(
     outlines.flatMap((fact) => (fact.type === "item_committed" ? [fact.itemId] : [])),
   );
-  return outlines.filter(
-    (fact) =>
-      fact.type !== "other" &&
-      !(fact.type === "tool_execution_started" && settled.has(fact.itemId)),
-  );
+  return outlines.flatMap((fact): readonly Outline[] => {
+    switch (fact.type) {
+      case "other":
+      case "session_released":
+        return [];
+      case "session_claimed": {
+        const { resumes: _, ...claimed } = fact;
+        return [claimed];
+      }
+      case "usage_reported":
+        return fact.lost === true ? [] : [fact];
+      case "tool_execution_started": {
+        const { client: _, ...started } = fact;
+        return settled.has(fact.itemId) ? [] : [started];
+      }
+      default:
+        return [fact];
+    }
+  });
 }

@@ -12,6 +12,7 @@ import type { WorkHost } from "../work/host.ts";
 import { briefMemory, briefSettings, briefStanding, briefTools } from "./brief-of.ts";
 import { EngineClaim, unlessLost } from "./engine-claim.ts";
 import { RecentOutlines } from "./recent-outlines.ts";
+import { reportLost } from "./report-lost.ts";
 import { StepEpochs } from "./step-epochs.ts";
 import type { StepAnswer, StepContext, StepRequest } from "./step.ts";
 
@@ -83,6 +84,12 @@ export class StepDriver implements LocalDriver {
     await this.#work.ended();
   }
 
+  /** The engine's run that made this claim is over. Its steps here have been given up before. */
+  async release(by: string): Promise<void> {
+    await this.#work.ended();
+    await this.#claim.release(by);
+  }
+
   /** Performs one step. Rejects if it was lost or could not be ended: the engine repeats it. */
   async step(request: StepRequest, context: StepContext): Promise<StepAnswer> {
     const signal = new WakeSignal();
@@ -104,6 +111,7 @@ export class StepDriver implements LocalDriver {
     if (this.#incarnation !== incarnation) this.#takeOver(incarnation);
     const epochs = await StepEpochs.of(this.#host, incarnation, request);
     const step = this.#begin(request, epochs, signal, context.signal);
+    await reportLost(this.#host, { ...request, incarnation }, context);
     await this.#act(step);
     if (!this.#holds(incarnation)) return { outcome: "superseded" };
     const { head } = journal.state;

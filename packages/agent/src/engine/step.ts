@@ -30,6 +30,8 @@ export interface StepRequest {
   readonly attempt: number;
   /** True if `settings` are wanted in the answer. */
   readonly wantsSettings?: boolean | undefined;
+  /** True if an earlier run of the engine hands its work over to this one, so that no driver was lost. */
+  readonly continues?: boolean | undefined;
 }
 
 /** Work under way in other steps. */
@@ -45,6 +47,11 @@ export interface StepContext {
   readonly signal: AbortSignal;
   /** Whether the engine's run is the session's current one. Asked before it claims the session. */
   readonly isCurrent: () => Promise<boolean>;
+  /**
+   * Whether the attempt before this one was given up because its worker was silent. Asked by a step that is
+   * repeated. Left out: no attempt counts as lost.
+   */
+  readonly wasLost?: (() => Promise<boolean>) | undefined;
 }
 
 /** What became of a step. Without content, as the request. */

@@ -17,7 +17,7 @@ import type { ItemLane } from "../work/item-lane.ts";
 import { dropIfFenced, hasFailed } from "../work/reply.ts";
 import { EngineClaim, unlessLost } from "./engine-claim.ts";
 import { lastOfGeneration } from "./step-epochs.ts";
-import type { StepContext } from "./step.ts";
+import type { StepContext, StepRequest } from "./step.ts";
 import { beginningOf, endingFacts, intentsOf, nextTurnOf } from "./written-facts.ts";
 import { programItemIdOf, resultsOf } from "./written-facts.ts";
 import type { ProgramEnding, TurnIds } from "./written-facts.ts";
@@ -85,7 +85,7 @@ export class Writer implements LocalDriver {
   async #write(request: WriteRequest, context: StepContext): Promise<Written> {
     const { journal } = this.#host;
     await journal.catchUp();
-    const claimed = await this.#claim.claim({ ...request, head: 0, given: 0 }, context);
+    const claimed = await this.#claim.claim(claimOf(request), context);
     if (claimed.outcome !== "claimed") return claimed;
     const epoch = packEpoch({ ...request, incarnation: claimed.incarnation });
     try {
@@ -112,7 +112,7 @@ export class Writer implements LocalDriver {
     const incarnation = await store.claimedBy(uid, step.by);
     if (incarnation === undefined) return { outcome: "finished" }; // it has asked no model
     await journal.catchUp();
-    const claimed = await this.#claim.claim({ ...step, head: 0, given: 0 }, context);
+    const claimed = await this.#claim.claim(claimOf(step), context);
     if (claimed.outcome !== "claimed") return claimed;
     const epoch = packEpoch({ ...step, incarnation });
     await this.#end(epoch, ({ standing }) =>
@@ -274,6 +274,12 @@ export class Writer implements LocalDriver {
       await append(this.#host, { incarnation, head: state.head, bodies });
     }
   }
+}
+
+/** The request for the claim of a program's run. Its steps are not the loop's. */
+function claimOf(step: ProgramStep): StepRequest {
+  const { by, fresh, generation, attempt: tries } = step;
+  return { by, generation, attempt: tries, head: 0, given: 0, continues: !fresh };
 }
 
 /** Whether a person has stopped the run, or stopped the last one of this claim and sent nothing since. */

@@ -54,7 +54,12 @@ export type RecordAction =
   | { readonly do: "end_compaction"; readonly runId: RunId }
   /** Stores an item that asks the model to correct the shape of its answer, and starts a turn. */
   | { readonly do: "correct"; readonly itemId: ItemId; readonly turnId: TurnId }
-  | { readonly do: "finish_run"; readonly runId: RunId; readonly ending: RunEnding };
+  | { readonly do: "finish_run"; readonly runId: RunId; readonly ending: RunEnding }
+  /**
+   * Ends a run that keeps losing its drivers: its reply or its open calls, its turn and itself, in one
+   * transaction. In several, the first one would look as if the run moved again.
+   */
+  | { readonly do: "give_up"; readonly runId: RunId; readonly answers: readonly Answer[] };
 
 /**
  * Actions that take long, or use what only this process has, such as tools and schemas. They run beside

@@ -1,18 +1,14 @@
 import { withoutUndone } from "@millrace/core/reading";
-import type { Fact } from "@millrace/core";
 import { laneItemIdOf, runIdOf } from "./ids.ts";
 import { isTooLong, rememberedCalls } from "./limits.ts";
-import { addSpent, outline } from "./outline.ts";
 import type { InputOutline, ItemOutline, Outline, ReplyOutline } from "./outline.ts";
-import { emptyRun, emptyStanding } from "./state.ts";
+import { addSpent, emptyRun, emptyStanding } from "./state.ts";
 import type { CallStanding, RunStanding, Standing, TurnStanding } from "./state.ts";
 
-/** The standing of a session after all its facts. Linear in their number; `advance` adds one in O(1). */
-export function standingOf(facts: readonly Fact[], remember: number = rememberedCalls): Standing {
-  return standingOfOutlines(facts.map(outline), remember);
-}
-
-/** The same from outlines. `remember` is how many calls the detection of repeats looks at. */
+/**
+ * The standing of a session after all its facts, from outlines. Linear in their number; `advance` adds one in
+ * O(1). `remember` is how many calls the detection of repeats looks at.
+ */
 export function standingOfOutlines(
   outlines: readonly Outline[],
   remember: number = rememberedCalls,
@@ -26,7 +22,7 @@ export function standingOfOutlines(
 /**
  * The standing after one more fact. Pure. The journal calls it for each new fact, and engines call it
  * with outlines from their history. Not for a claim that undoes facts: its standing depends on earlier
- * facts, so call `standingOf` with all of them.
+ * facts, so call `standingOfOutlines` with all of them.
  */
 export function advance(
   standing: Standing,
@@ -35,7 +31,9 @@ export function advance(
 ): Standing {
   switch (fact.type) {
     case "session_claimed":
-      return { ...standing, incarnation: fact.incarnation };
+      return inRun({ ...standing, incarnation: fact.incarnation }, (run) => takeOver(run, fact));
+    case "session_released":
+      return inRun(standing, (run) => ({ ...run, released: true }));
     case "input_accepted":
       return accept(standing, fact.inputId, fact.input);
     case "queue_updated":
@@ -58,13 +56,61 @@ export function advance(
     case "item_committed": {
       const { inputId } = fact;
       const rest = inputId === undefined ? standing : withoutInput(standing, inputId);
-      return inRun(withTool(rest, fact.ran), (run) => storeItem(run, fact, remember));
+      return inRun(withTool(rest, fact.ran), (run) => moved(storeItem(run, fact, remember)));
     }
     case "other":
       return standing;
     default:
-      return inRun(standing, (run) => advanceRun(run, fact));
+      return inRun(standing, (run) => {
+        const after = advanceRun(run, fact);
+        return isTrace(run, fact) ? moved(after) : after;
+      });
   }
+}
+
+/**
+ * A driver goes on with a run whose driver before stored no release. An attempt that it had opened is lost:
+ * it may have been billed, and may be what has ended the process. A run that waits for people had none.
+ */
+function takeOver(
+  run: RunStanding,
+  { resumes, to }: Extract<Outline, { readonly type: "session_claimed" }>,
+): RunStanding {
+  const isLost = resumes === run.runId && to === undefined && !run.released && !waitsForPeople(run);
+  const taken = run.released ? { ...run, released: false } : run;
+  return isLost ? lose(taken) : taken;
+}
+
+/** Counts a driver that ended without a trace, and the request that it had sent for a reply or a summary. */
+function lose(run: RunStanding): RunStanding {
+  const { turn, compacting } = run;
+  const asked = turn !== undefined && turn.stop === undefined && turn.reply === undefined;
+  const requests = asked || compacting ? 1 : 0;
+  return { ...run, lost: run.lost + requests, lostInRow: run.lostInRow + 1 };
+}
+
+/** Whether all that is open waits for an answer, so that its driver has nothing to do. */
+function waitsForPeople({ turn }: RunStanding): boolean {
+  const open = turn?.reply?.calls.filter(({ settled }) => !settled) ?? [];
+  const isAsked = ({ approval }: CallStanding): boolean =>
+    approval !== undefined && approval.answer === undefined;
+  const isClients = ({ client, started }: CallStanding): boolean => client && started !== undefined;
+  return open.length > 0 && open.every((call) => isAsked(call) || isClients(call));
+}
+
+/**
+ * Whether a fact shows that the run moves. A call that is begun again does not: it may be what ends the
+ * process each time.
+ */
+function isTrace({ turn }: RunStanding, fact: RunFact): boolean {
+  if (fact.type === "usage_reported") return fact.lost !== true;
+  if (fact.type !== "tool_execution_started") return true;
+  const call = turn?.reply?.calls.find(({ itemId }) => itemId === fact.itemId);
+  return call?.started === undefined;
+}
+
+function moved(run: RunStanding): RunStanding {
+  return run.lostInRow === 0 ? run : { ...run, lostInRow: 0 };
 }
 
 type RunFact = Extract<
@@ -103,7 +149,9 @@ function advanceRun(run: RunStanding, fact: RunFact): RunStanding {
       return inCalls(run, (call) => resolve(call, fact));
     case "tool_execution_started":
       return inCalls(run, (call) =>
-        call.itemId === fact.itemId ? { ...call, started: fact.epoch } : call,
+        call.itemId === fact.itemId
+          ? { ...call, started: fact.epoch, client: fact.client === true }
+          : call,
       );
     case "compaction_started":
       return { ...run, compacting: true, compactions: run.compactions + 1, summaryAttempts: 0 };
@@ -112,7 +160,7 @@ function advanceRun(run: RunStanding, fact: RunFact): RunStanding {
         ? { ...run, compacting: false, compacted: "worked", contextTokens: 0 } // not known until a reply
         : { ...run, compacting: false, compacted: "in_vain" };
     case "usage_reported":
-      return report(run, fact);
+      return fact.lost === true ? lose(run) : report(run, fact);
     case "reasoning_dropped":
       // The refused request is no attempt of the retry policy.
       return inTurn(run, (turn) => ({
@@ -197,6 +245,7 @@ function storeReply(
     asked: 0,
     approval: undefined,
     started: undefined,
+    client: false,
     settled,
   }));
   const prints = asked.map(({ tool, print }) => ({ tool, print }));

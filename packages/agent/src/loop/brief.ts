@@ -14,12 +14,12 @@ import type {
 
 // What an engine is told of a session, as short as a history needs it. Whatever has its usual value is
 // left out. The loop of an engine decides which step comes next; what a step does is decided again over
-// whole facts. So repeats and labels, which change what a step records, are left to it.
+// whole facts. So repeats, labels and lost attempts, which change what a step records, are left to it.
 
 /** The settings that an engine decides by. A field that is left out has the value in `usual`. */
 export interface BriefSettings {
   readonly custom?: true | undefined;
-  readonly limits?: Omit<Limits, "repeats"> | undefined;
+  readonly limits?: Omit<Limits, "repeats" | "lost"> | undefined;
   readonly parallel?: number | undefined;
   readonly compactAbove?: number | undefined;
   readonly approvalSeconds?: number | undefined;
@@ -39,7 +39,10 @@ export interface BriefStanding {
 
 type Brief<Whole, Kept extends keyof Whole> = Pick<Whole, Kept> & Partial<Whole>;
 
-export type BriefRun = Brief<Omit<RunStanding, "calls" | "turn">, "runId" | "startedAt"> & {
+export type BriefRun = Brief<
+  Omit<RunStanding, "calls" | "turn" | "lost" | "lostInRow" | "released">,
+  "runId" | "startedAt"
+> & {
   readonly turn?: BriefTurn;
 };
 
@@ -52,7 +55,7 @@ interface BriefReply extends Pick<ReplyStanding, "stop"> {
   readonly calls?: readonly BriefCall[];
 }
 
-export type BriefCall = Brief<Omit<CallStanding, "itemId" | "lane">, "callId" | "tool">;
+export type BriefCall = Brief<Omit<CallStanding, "itemId" | "lane" | "client">, "callId" | "tool">;
 
 /** A part of stored histories: another value here would change what an old one means. */
 export const usual: Pick<LoopSettings, "limits" | "parallel" | "retry"> & {
@@ -99,6 +102,7 @@ function turnOf(brief: BriefTurn | undefined): TurnStanding | undefined {
     asked: 0,
     approval: undefined,
     started: undefined,
+    client: false,
     settled: false,
     ...call,
     itemId: laneItemIdOf(turnId, at + 1),

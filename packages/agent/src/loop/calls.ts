@@ -56,21 +56,28 @@ function startCalls(state: LoopState, idle: readonly CallStanding[]): Action | u
   return fitting.length > 0 ? { do: "await_client", calls: fitting } : undefined;
 }
 
-/**
- * Settles calls that will not run. A call that a lost process had started is `lost` instead of `why`,
- * because it may have taken effect.
- */
+/** Settles calls that will not run. */
 export function settleCalls(
   state: LoopState,
   calls: readonly CallStanding[],
   why: AnswerReason,
 ): Action {
-  return settle(
-    calls.map((call): Answer => {
-      if (isLost(state, call) && mayHaveActed(state, call)) return lostAnswer(call);
-      return { call, status: "aborted", why: isAwaited(state, call) ? "unanswered" : why };
-    }),
-  );
+  return settle(answersTo(state, calls, why));
+}
+
+/**
+ * The answers to calls that will not run. A call that a lost process had started is `lost` instead of `why`,
+ * because it may have taken effect.
+ */
+export function answersTo(
+  state: LoopState,
+  calls: readonly CallStanding[],
+  why: AnswerReason,
+): readonly Answer[] {
+  return calls.map((call): Answer => {
+    if (isLost(state, call) && mayHaveActed(state, call)) return lostAnswer(call);
+    return { call, status: "aborted", why: isAwaited(state, call) ? "unanswered" : why };
+  });
 }
 
 /** The next action for calls with a client's answer in the queue: check the answers, then settle. */

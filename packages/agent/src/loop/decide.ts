@@ -1,10 +1,10 @@
 import { retryDelay } from "@millrace/core/model";
 import type { RunId } from "@millrace/core";
 import type { Action, ActionOf, RunEnding } from "./action.ts";
-import { answerCalls, settleCalls } from "./calls.ts";
+import { answerCalls, answersTo, settleCalls } from "./calls.ts";
 import { correctionItemIdOf, laneItemIdOf, runIdOf, summaryItemIdOf, turnIdOf } from "./ids.ts";
-import { deadlineOf, isTooLong, limitsOf, outOf, overspent } from "./limits.ts";
-import { addSpent } from "./outline.ts";
+import { deadlineOf, hasLostDrivers, isTooLong, limitsOf, outOf, overspent } from "./limits.ts";
+import { addSpent } from "./state.ts";
 import type { Doing, LoopState, Queued, RunStanding, TurnStanding } from "./state.ts";
 
 /** How often a model may correct an answer that does not match the requested schema. */
@@ -26,6 +26,7 @@ export function decide(state: LoopState): Action {
   if (run === undefined) return beginRun(state);
   const ending = endingOf(state, run);
   if (ending !== undefined) return windDown(state, run, ending);
+  if (hasLostDrivers(state, run)) return giveUp(state, run);
   if (run.compacting) return summarise(state, run);
   const { turn } = run;
   if (turn === undefined || turn.stop !== undefined) return betweenTurns(state, run, turn);
@@ -87,6 +88,9 @@ function summarise(state: LoopState, run: RunStanding): Action {
   if (again === "over") return { do: "end_compaction", runId };
   if (again === "waiting") return wait(state, run);
   if (again !== undefined) return { do: "schedule_retry", of: "summary", runId, ...again };
+  // `startCompaction` was checked, and lost attempts may have been charged since.
+  const limit = overspent(state, run);
+  if (limit !== undefined) return windDown(state, run, { outcome: "limited", limit });
   const itemId = summaryItemIdOf(runId, compactions);
   return { do: "compact", runId, itemId, attempt: summaryAttempts + 1 };
 }
@@ -217,6 +221,14 @@ function windDown(state: LoopState, run: RunStanding, ending: RunEnding): Action
   const open = reply?.calls.filter((call) => !call.settled) ?? [];
   if (open.length > 0) return settleCalls(state, open, "stopped");
   return { do: "finish_turn", turnId, stop: stopped ? "aborted" : (reply?.stop ?? "aborted") };
+}
+
+/** Ends a run whose drivers were lost, all at once. What a lost driver had begun is not in progress here. */
+function giveUp(state: LoopState, run: RunStanding): Action {
+  const { doing } = state;
+  if (busy(doing)) return doing.interrupted ? { do: "wait" } : { do: "interrupt" };
+  const open = run.turn?.reply?.calls.filter((call) => !call.settled) ?? [];
+  return { do: "give_up", runId: run.runId, answers: answersTo(state, open, "stopped") };
 }
 
 /** An assessment in progress does not count: its calls will not run, and a hook may never settle. */

@@ -13,7 +13,14 @@ import type {
 } from "@millrace/core";
 import type { FactBody } from "@millrace/core/writing";
 import type { ActionOf, RecordAction, RunEnding } from "./action.ts";
-import { approvalIdOf, inputItemIdOf, numberedParts, partIdOf, stopItemIdOf } from "./ids.ts";
+import {
+  approvalIdOf,
+  inputItemIdOf,
+  laneItemIdOf,
+  numberedParts,
+  partIdOf,
+  stopItemIdOf,
+} from "./ids.ts";
 import { answerFacts } from "./answers.ts";
 import type { FailedFacts, FactContext } from "./fact-context.ts";
 import type { RunStanding, TurnStanding } from "./state.ts";
@@ -42,6 +49,8 @@ export function factsFor(
       const outcome = outcomeOf(action.ending, run, context);
       return [{ type: "run_finished", runId, closes: context.closes, ...outcome }];
     }
+    case "give_up":
+      return giveUp(action, run, context);
     case "correct":
       return correct(action, run, context);
     case "show_stop":
@@ -163,6 +172,27 @@ function endReply(
       ? { ...head, stop: "aborted", cause: stoppedBeforeReply }
       : { ...head, ...used, stop: "failed", cause: failed?.cause ?? lostCause };
   return [{ type: "item_committed", item, ...ids }, ...reportOf(failed, ids)];
+}
+
+function giveUp(
+  { answers }: ActionOf<"give_up">,
+  run: RunStanding,
+  context: FactContext,
+): readonly FactBody[] {
+  const { runId, turn, lostInRow } = run;
+  const { closes } = context;
+  const cause = driverLost(lostInRow);
+  const finished = { type: "run_finished", runId, closes, outcome: "failed", cause } as const;
+  if (turn === undefined || turn.stop !== undefined) return [finished];
+  const { turnId, reply } = turn;
+  const stop = reply?.stop ?? "failed";
+  const id = laneItemIdOf(turnId, 0);
+  const item: Item = { id, author: "model", parts: [], stop: "failed", cause };
+  const before: readonly FactBody[] =
+    reply === undefined
+      ? [{ type: "item_committed", item, runId, turnId }]
+      : (answerFacts({ do: "settle", answers }, { runId, turn }, context) ?? []);
+  return [...before, { type: "turn_finished", runId, turnId, stop, closes }, finished];
 }
 
 /** The whole turn in one transaction, so that no reader sees it open. */
@@ -287,6 +317,15 @@ const stoppedBeforeReply: Cause = {
   message: "the run was stopped before the model had answered",
 };
 const stoppedHere: Cause = { ...abortedCause, message: "the run was stopped here" };
+/** The cause of a run that keeps losing its drivers. */
+function driverLost(count: number): Cause {
+  const ended = count === 1 ? "once" : `${count} times in a row`;
+  return {
+    code: "driver_lost",
+    message: `the process that had this run ended ${ended} before it stored anything: look for a crash in its log, such as memory that ran out, and send again`,
+  };
+}
+
 const filteredCause: Cause = {
   code: "filtered",
   message: "the vendor's filter ended the reply: ask in other words, or another model",

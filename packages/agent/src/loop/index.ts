@@ -1,6 +1,6 @@
 export type { Action, ActionOf, Answer, AnswerReason, RunEnding } from "./action.ts";
 export type { Question, ReadyCall, RecordAction, WorkAction } from "./action.ts";
-export { advance, standingOf, standingOfOutlines } from "./advance.ts";
+export { advance, standingOfOutlines } from "./advance.ts";
 export { settingsOfBrief, standingOfBrief } from "./brief.ts";
 export type { BriefSettings, BriefStanding, BriefTools } from "./brief.ts";
 export { decide } from "./decide.ts";
@@ -11,6 +11,7 @@ export { outline } from "./outline.ts";
 export type { CallOutline, InputOutline, ItemOutline, Outline, ReplyOutline } from "./outline.ts";
 export { perform } from "./perform.ts";
 export type { LoopHost } from "./perform.ts";
+export { standingOf } from "./standing-of.ts";
 export { doingNothing, emptyStanding } from "./state.ts";
 export type {
   ApprovalStanding,

@@ -2,26 +2,17 @@ import { noUsage, runId } from "@millrace/core/writing";
 import { call, scriptedModel } from "@millrace/core/testing";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../define/define-agent.ts";
-import { Driving, plainTool } from "../testing/driving.ts";
+import { Driving, outcomeOf, plainTool } from "../testing/driving.ts";
 import { limitsOf, readLimits } from "./limits.ts";
 import type { Limits } from "../definition/limits.ts";
 import { emptyRun } from "./state.ts";
-
-type Outcome = ReturnType<typeof outcomeOf>;
-
-/** How the latest run ended, or that it still runs. */
-function outcomeOf(session: Driving): string {
-  const last = session.ledger.facts.findLast((fact) => fact.type === "run_finished");
-  if (session.standing.run !== undefined || last?.type !== "run_finished") return "goes on";
-  return last.outcome === "limited" ? `limited by ${last.limit}` : last.outcome;
-}
 
 /** A run under these limits after this many replies, each with one call. */
 function after(
   replies: number,
   limits: Limits,
   usage: Partial<typeof noUsage> & { readonly cost?: number } = {},
-): Outcome {
+): string {
   const session = new Driving({ limits });
   for (let reply = 0; reply < replies && outcomeOf(session) === "goes on"; reply += 1) {
     // Other arguments each time, so that nothing repeats.
@@ -108,7 +99,7 @@ describe("a limit", () => {
 });
 
 describe("the limits of a run", () => {
-  const own = { turns: 10, seconds: 10, tokens: 10, cost: 10, repeats: 10 };
+  const own = { turns: 10, seconds: 10, tokens: 10, cost: 10, repeats: 10, lost: 10 };
 
   it.each([
     [{}, own],
@@ -118,8 +109,8 @@ describe("the limits of a run", () => {
     [{ turns: Number.NaN }, own],
     [{ turns: "5" }, own],
     [
-      { seconds: 0, tokens: 9, cost: 0.5, repeats: 1 },
-      { turns: 10, seconds: 0, tokens: 9, cost: 0.5, repeats: 1 },
+      { seconds: 0, tokens: 9, cost: 0.5, repeats: 1, lost: 2 },
+      { turns: 10, seconds: 0, tokens: 9, cost: 0.5, repeats: 1, lost: 2 },
     ],
   ])("asked for as %j are the least of that and the agent's", (asked, limits) => {
     const session = new Driving({ limits: own });

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@millrace/core/wire";
 import type { Limits } from "../definition/limits.ts";
 import type { LoopSettings } from "../definition/loop-settings.ts";
-import type { CallPrint, LoopState, RunStanding } from "./state.ts";
+import type { CallPrint, LoopState, RunStanding, Spent } from "./state.ts";
 
 /** The longest sequence of calls whose repetition is detected. */
 const longestPeriod = 4;
@@ -26,6 +26,7 @@ export function limitsOf(state: Pick<LoopState, "settings">, run: RunStanding): 
     tokens: least(asked.tokens, own.tokens),
     cost: least(asked.cost, own.cost),
     repeats: least(asked.repeats, own.repeats),
+    lost: least(asked.lost, own.lost),
   };
 }
 
@@ -39,13 +40,42 @@ export function outOf(state: LoopState, run: RunStanding): "seconds" | "repeats"
     : undefined;
 }
 
-/** The limit that forbids another request to a model. Checked before each request. */
+/** Whether so many drivers in a row have ended without a trace that the run is to end. */
+export function hasLostDrivers(state: LoopState, run: RunStanding): boolean {
+  const { lost } = limitsOf(state, run);
+  return lost !== undefined && run.lostInRow > 0 && run.lostInRow >= lost;
+}
+
+/**
+ * The limit that forbids another request to a model. Checked before each request. Lost requests are charged
+ * by an estimate. `price_unknown`: there are some, the cost is limited, and no price is known for them.
+ */
 export function overspent(state: LoopState, run: RunStanding): string | undefined {
   const { tokens, cost } = limitsOf(state, run);
   const { used } = run;
-  if (tokens !== undefined && used.tokens >= tokens) return "tokens";
-  if (cost !== undefined && (used.cost ?? 0) >= cost) return "cost";
+  const lost = lostSpent(state, run);
+  if (tokens !== undefined && used.tokens + lost.tokens >= tokens) return "tokens";
+  if (cost !== undefined && lost.cost === undefined) return "price_unknown";
+  if (cost !== undefined && (used.cost ?? 0) + (lost.cost ?? 0) >= cost) return "cost";
   return state.doing.allowance;
+}
+
+/** The least that a request is taken to read, and what it is taken to write. */
+const estimatedTokens = 1_000;
+
+/** What the lost requests of a run are taken to have used. The cost is undefined if no price is known. */
+function lostSpent({ settings }: LoopState, { lost, contextTokens }: RunStanding): Spent {
+  if (lost === 0) return { tokens: 0, cost: 0 };
+  const input = Math.max(estimatedTokens, contextTokens);
+  const price = settings.models?.[0]?.price;
+  const each =
+    price === undefined
+      ? undefined
+      : (input * price.input + estimatedTokens * price.output) / 1_000_000;
+  return {
+    tokens: lost * (input + estimatedTokens),
+    cost: each === undefined ? undefined : lost * each,
+  };
 }
 
 /** True for a failure that a shorter context may mend: too many tokens, or too many bytes. */
@@ -61,7 +91,7 @@ export function deadlineOf(run: RunStanding, seconds: number): number {
 /** Reads stored limits. A missing or invalid number is no limit. */
 export function readLimits(value: unknown): Limits {
   if (!isJsonObject(value)) return {};
-  const names = ["turns", "seconds", "tokens", "cost", "repeats"] as const;
+  const names = ["turns", "seconds", "tokens", "cost", "repeats", "lost"] as const;
   const sound = names.flatMap((name) => {
     const limit = value[name];
     return typeof limit === "number" && limit >= 0 ? [[name, limit] as const] : [];

@@ -1,7 +1,8 @@
 import { inputId, partId } from "@millrace/core/writing";
 import { describe, expect, it } from "vitest";
 import { allow, Driving } from "../testing/driving.ts";
-import { standingOf, standingOfOutlines } from "./advance.ts";
+import { standingOfOutlines } from "./advance.ts";
+import { standingOf } from "./standing-of.ts";
 import { callsToRemember } from "./limits.ts";
 import { outline } from "./outline.ts";
 

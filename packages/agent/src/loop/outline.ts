@@ -27,7 +27,13 @@ import type { Spent } from "./state.ts";
 export type Outline = OutlineBody & { readonly n: number };
 
 type OutlineBody =
-  | { readonly type: "session_claimed"; readonly incarnation: number; readonly to?: number }
+  | {
+      readonly type: "session_claimed";
+      readonly incarnation: number;
+      readonly to?: number;
+      readonly resumes?: RunId;
+    }
+  | { readonly type: "session_released" }
   | { readonly type: "input_accepted"; readonly inputId: InputId; readonly input: InputOutline }
   | { readonly type: "queue_updated"; readonly inputId: InputId }
   | { readonly type: "run_started"; readonly runId: RunId; readonly time: number }
@@ -49,7 +55,12 @@ type OutlineBody =
       readonly hash?: string;
       readonly time: number;
     }
-  | { readonly type: "tool_execution_started"; readonly itemId: ItemId; readonly epoch: Epoch }
+  | {
+      readonly type: "tool_execution_started";
+      readonly itemId: ItemId;
+      readonly epoch: Epoch;
+      readonly client?: true;
+    }
   | { readonly type: "compaction_started" }
   | { readonly type: "compaction_finished"; readonly worked: boolean }
   | {
@@ -57,6 +68,7 @@ type OutlineBody =
       readonly turnId?: TurnId;
       readonly tokens: number;
       readonly cost?: number;
+      readonly lost?: true;
     }
   /** A vendor refused what a model had thought before, and that is no longer sent. */
   | { readonly type: "reasoning_dropped" }
@@ -110,9 +122,12 @@ export function outline(fact: Fact): Outline {
 function outlineBody(fact: Fact): OutlineBody {
   switch (fact.type) {
     case "session_claimed": {
-      const { type, incarnation, to } = fact;
-      return { type, incarnation, ...(to === undefined ? {} : { to }) };
+      const { type, incarnation, to, resumes } = fact;
+      const reset = to === undefined ? {} : { to };
+      return { type, incarnation, ...reset, ...(resumes === undefined ? {} : { resumes }) };
     }
+    case "session_released":
+      return { type: fact.type };
     case "input_accepted":
       return { type: fact.type, inputId: fact.inputId, input: inputOutline(fact) };
     case "queue_updated":
@@ -137,7 +152,12 @@ function outlineBody(fact: Fact): OutlineBody {
       return { type, approvalId, decision, ...(hash === undefined ? {} : { hash }), time };
     }
     case "tool_execution_started":
-      return { type: fact.type, itemId: fact.itemId, epoch: fact.epoch };
+      return {
+        type: fact.type,
+        itemId: fact.itemId,
+        epoch: fact.epoch,
+        ...(fact.client === true ? { client: true } : {}),
+      };
     case "compaction_started":
       return { type: fact.type };
     case "compaction_finished":
@@ -145,11 +165,11 @@ function outlineBody(fact: Fact): OutlineBody {
     case "usage_reported": {
       const { tokens, cost } = spentOf(fact.usage);
       const turn = fact.turnId === undefined ? {} : { turnId: fact.turnId };
-      return { type: fact.type, ...turn, tokens, ...(cost === undefined ? {} : { cost }) };
+      const lost = fact.lost === true ? ({ lost: true } as const) : {};
+      return { type: fact.type, ...turn, tokens, ...(cost === undefined ? {} : { cost }), ...lost };
     }
     case "reasoning_dropped":
       return { type: fact.reason === "refused" ? fact.type : "other" };
-    case "session_released": // the next claim has the new incarnation
     case "tool_execution_finished": // the result's item settles the call
     case "guidance_set": // requests are made of these, not decisions
     case "part_left_out":
@@ -212,15 +232,6 @@ function replyOutline(item: Item): ReplyOutline {
 
 export function spentOf({ inputTokens, outputTokens, cost }: Usage): Spent {
   return { tokens: inputTokens + outputTokens, cost };
-}
-
-/** The sum of both. An unknown cost counts as 0 if the other is known, so that a cost limit still works. */
-export function addSpent(left: Spent, right: Spent): Spent {
-  const known = left.cost !== undefined || right.cost !== undefined;
-  return {
-    tokens: left.tokens + right.tokens,
-    cost: known ? (left.cost ?? 0) + (right.cost ?? 0) : undefined,
-  };
 }
 
 /**

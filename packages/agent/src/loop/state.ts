@@ -75,6 +75,12 @@ export interface RunStanding {
    * `in_vain`: there was nothing to summarise, or the vendor refused the shorter context too.
    */
   readonly compacted: "no" | "worked" | "in_vain";
+  /** Requests whose driver ended before it could store anything of them. Charged by an estimate. */
+  readonly lost: number;
+  /** How many drivers of the run have ended in a row, without a trace of it since. */
+  readonly lostInRow: number;
+  /** True if its driver has released it: then the next one takes over, and nothing was lost. */
+  readonly released: boolean;
   /** How often the model was asked to correct its answer. */
   readonly corrections: number;
   readonly turn: TurnStanding | undefined;
@@ -123,6 +129,8 @@ export interface CallStanding {
   readonly approval: ApprovalStanding | undefined;
   /** The epoch of the latest intent to run it. */
   readonly started: Epoch | undefined;
+  /** True if a client carries it out, so that the run waits for a person's side. */
+  readonly client: boolean;
   readonly settled: boolean;
 }
 
@@ -178,6 +186,15 @@ export interface FailedAttempt {
 
 export const nothingSpent: Spent = { tokens: 0, cost: undefined };
 
+/** The sum of both. An unknown cost counts as 0 if the other is known, so that a cost limit still works. */
+export function addSpent(left: Spent, right: Spent): Spent {
+  const known = left.cost !== undefined || right.cost !== undefined;
+  return {
+    tokens: left.tokens + right.tokens,
+    cost: known ? (left.cost ?? 0) + (right.cost ?? 0) : undefined,
+  };
+}
+
 /** The standing of a session before its first fact. */
 export const emptyStanding: Standing = {
   incarnation: 0,
@@ -216,6 +233,9 @@ export function emptyRun(
     compactions: 0,
     summaryAttempts: 0,
     compacted: "no",
+    lost: 0,
+    lostInRow: 0,
+    released: false,
     corrections: 0,
     turn: undefined,
   };

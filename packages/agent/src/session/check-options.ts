@@ -27,8 +27,13 @@ export const blobsCheck: OptionCheck = having(
 
 /** Any clock. */
 export const clockCheck: OptionCheck = having(
-  ["now", "monotonic", "sleep"],
+  ["now", "monotonic", "sleep", "after"],
   "pass a clock, such as systemClock of @millrace/core/memory, or leave it out",
+);
+
+/** Any source of chance. */
+export const randomCheck: OptionCheck = call(
+  "pass a function that gives a number from 0 to below 1, or leave it out",
 );
 
 const openHints = {
@@ -54,6 +59,7 @@ export function checkOpenOptions(options: unknown, from: Door["from"]): void {
     actor: optional(record('use an object such as { user: "u_17" }')),
     clock: optional(clockCheck),
     makeId: optional(call()),
+    random: optional(randomCheck),
   });
 }
 

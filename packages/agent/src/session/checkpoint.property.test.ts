@@ -95,7 +95,7 @@ it("a checkpoint that is malformed, of another session or of another head is rea
     { head, text: text.replace('"v":1', '"v":2') },
     { head, text: text.replaceAll("session_1", "session_2") },
     { head: head + 1, text },
-    { head, text: text.replace("loop 5", "loop 0") },
+    { head, text: text.replace("loop 6", "loop 0") },
   ];
 
   for (const checkpoint of bad) {

@@ -140,7 +140,7 @@ export function sendPrompt<Tools extends AnyTools, S extends Schema | undefined>
   const { key = newKey(host), actor } = options;
   const id = inputId(`input_${key}`);
   const runId = runIdOf(id);
-  const end = new RunEnd(runId, warns);
+  const end = new RunEnd(runId, warns, "options" in host ? host.options.clock : undefined);
   const send = (session: SessionHost): Promise<Acceptance> => {
     session.setSenderOptions(runId, {
       output: options.output,

@@ -8,10 +8,13 @@ export interface FactSourceOptions {
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly clock: Clock;
+  readonly random?: (() => number) | undefined;
   readonly uid: SessionUid;
   readonly key: SessionKey;
   /** Called at each change, with the error if there was one. */
   readonly onChange: (connection: SessionConnection, error: unknown) => void;
+  /** Called when the store's disk refuses to write for seconds, and when it does not any more. */
+  readonly onRefusal: (refused: { readonly error: unknown } | undefined) => void;
   /** The session is gone, or a port has broken its contract. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -42,11 +45,12 @@ export class FactSource {
   #stopPolling: (() => void) | undefined;
 
   constructor(options: FactSourceOptions) {
-    const { clock } = options;
+    const { clock, random, onRefusal } = options;
+    const { signal } = this.#closing;
     this.#options = options;
     const onChange = (away: { readonly error: unknown } | undefined): void =>
       this.#changed(away?.error);
-    this.outage = new StoreOutage({ clock, signal: this.#closing.signal, onChange });
+    this.outage = new StoreOutage({ clock, random, signal, onChange, onRefusal });
     this.outage.isWaitedOut = false;
   }
 
@@ -85,7 +89,7 @@ export class FactSource {
 
   /** Resolves when the first subscription is made or has failed, or after 1 s. */
   async #subscribe(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, random } = this.#options;
     const first = Promise.withResolvers<void>();
     const done = new AbortController();
     const kept = keepSubscribed<number>({
@@ -97,6 +101,7 @@ export class FactSource {
         first.resolve();
       },
       clock,
+      random,
       signal: this.#closing.signal,
     });
     const ended = (): void => {

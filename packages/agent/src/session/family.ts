@@ -15,13 +15,13 @@ export async function* watchFamily(
   host: SessionHost,
   { cursors, signal }: SessionWatchOptions = {},
 ): AsyncGenerator<FollowedSession, void> {
-  const { store, log, clock, record } = host.options;
+  const { store, log, clock, random, record } = host.options;
   const { uid, sessionId: name } = record;
   const done = new AbortController();
   const over = host.until(() => (host.closed ? true : undefined), done.signal);
   void over.then(() => done.abort());
   const either = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
-  const source = { store, log, clock, uid, sessionId: name };
+  const source = { store, log, clock, random, uid, sessionId: name };
   try {
     yield* followChildren({ ...source, cursors, signal: either });
   } finally {

@@ -22,6 +22,8 @@ export interface HostOptions {
   readonly blobs?: BlobStore | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  /** In [0, 1). Left out: the machine's. */
+  readonly random?: (() => number) | undefined;
   readonly ask: AskMode;
   /** `false`: this process sends and reads, and another process drives. */
   readonly drive: boolean;

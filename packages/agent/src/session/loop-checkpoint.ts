@@ -9,7 +9,7 @@ import type { Journal } from "../work/host.ts";
 import { RunRecords } from "../work/run-records.ts";
 
 /** The form of what a checkpoint keeps of the loop. Another one is not read: all facts are read instead. */
-const checkpointForm = "loop 5";
+const checkpointForm = "loop 6";
 
 type CheckpointRead = NonNullable<Awaited<ReturnType<typeof readSession>>["checkpoint"]>;
 

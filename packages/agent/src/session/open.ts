@@ -13,7 +13,7 @@ import type {
   SessionRecord,
   SessionStore,
 } from "@millrace/core/ports";
-import { memoryEventLog, memorySessionStore, randomId, systemClock } from "@millrace/core/memory";
+import { idsFrom, memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import type { Blueprint } from "../definition/blueprint.ts";
 import type { Observer } from "../definition/observer.ts";
 import type { Allowance, AskMode } from "../definition/tool-host.ts";
@@ -59,6 +59,11 @@ export interface OpenOptions {
   readonly actor?: Actor | undefined;
   readonly clock?: Clock | undefined;
   readonly makeId?: MakeId | undefined;
+  /**
+   * In [0, 1): spreads pauses, and ids are made of it unless `makeId` is given. For tests: ids are then as easy to
+   * guess as it is. Left out: the machine's.
+   */
+  readonly random?: (() => number) | undefined;
 }
 
 /** What the agent adds to the options of its user. */
@@ -106,7 +111,8 @@ const shared = new WeakMap<SessionStore, Map<string, Shared>>();
  */
 export async function openHost(opening: Opening): Promise<Opened> {
   refuseInWorkflow();
-  const { clock = systemClock, makeId = randomId, drive = true, transcript } = opening;
+  const { clock = systemClock, random, drive = true, transcript } = opening;
+  const { makeId = idsFrom(random) } = opening;
   if (!drive && transcript !== undefined) {
     const why = "a session begins with a transcript only where it is driven";
     throw new MillraceError(
@@ -118,7 +124,7 @@ export async function openHost(opening: Opening): Promise<Opened> {
   const name = sessionId(opening.id ?? makeId("session"));
   const { agent, observers, ask, allowance, depth, runsOnce, waits } = opening;
   const reach = <T>(call: () => Promise<T>): Promise<T> =>
-    waits === undefined ? call() : new StoreOutage({ clock, signal: waits }).retry(call);
+    waits === undefined ? call() : new StoreOutage({ clock, signal: waits, random }).retry(call);
   const find = async (): Promise<SessionRecord> =>
     opening.record ?? (await store.find(name)) ?? (await createOrFind(store, name, opening));
   const { blobs } = opening;
@@ -128,7 +134,7 @@ export async function openHost(opening: Opening): Promise<Opened> {
     if (opening.log === undefined) noteMissingLog(store);
     noteLog("session", store, log);
   }
-  const ports = { store, log, blobs, clock, makeId };
+  const ports = { store, log, blobs, clock, makeId, random };
   const options = { ...ports, record, agent, observers, ask, drive, allowance, depth, runsOnce };
   return await share(store, record, opening, () => reach(() => SessionHost.open(options)));
 }

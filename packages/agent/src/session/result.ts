@@ -11,7 +11,8 @@ import type { RunResult } from "./run.ts";
 
 /**
  * Waits for the end of a run and returns its result. Never rejects: a session that is closed here, was
- * removed or has a broken port is a result with an error. While the store is away it goes on waiting.
+ * removed or has a broken port is a result with an error. While the store is away it goes on waiting, unless a disk
+ * refuses to write: that takes a person, so the caller gets the error, and the run goes on after it.
  */
 export async function resultOf(
   host: SessionHost,
@@ -22,9 +23,10 @@ export async function resultOf(
   const takenBack = (): "taken_back" | undefined =>
     host.takenBack(inputId) ? "taken_back" : undefined;
   await host.recall(run);
-  const finished = await host.until(() => host.ended(runId) ?? takenBack());
+  const finished = await host.until(() => host.ended(runId) ?? takenBack() ?? host.stalled);
   const so = soFar(host, runId);
   const reason = host.journal.runs.get(runId)?.reason;
+  if (finished instanceof MillraceError) return { outcome: "failed", error: finished, ...so };
   if (finished === undefined) {
     const error = host.over() ?? new MillraceError("closed", "the session is over");
     return { outcome: "failed", error, ...so };
@@ -106,7 +108,7 @@ function soFar(
 }
 
 function errorOf(cause: Cause): MillraceError {
-  const own: readonly ErrorCode[] = ["agent_failed", "invalid_output"];
+  const own: readonly ErrorCode[] = ["agent_failed", "driver_lost", "invalid_output"];
   const code = own.find((known) => known === cause.code) ?? "provider_failed";
   return new MillraceError(code, cause.message, { cause });
 }

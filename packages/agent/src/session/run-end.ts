@@ -1,5 +1,7 @@
 import type { RunId } from "@millrace/core";
 import { warn } from "@millrace/core/checks";
+import { systemClock } from "@millrace/core/ports";
+import type { Clock } from "@millrace/core/ports";
 
 /** How long the outcome of a failed run may stay unread in a process that goes on. */
 const unreadMs = 10_000;
@@ -24,9 +26,12 @@ export class RunEnd {
   #isRead = false;
   #acceptanceIsRead = false;
   #iterations = 0;
-  #timer: { unref?: () => void } | undefined;
+  #stopTimer: (() => void) | undefined;
+  readonly #clock: Pick<Clock, "after">;
 
-  constructor(runId: RunId, warns: boolean) {
+  /** A prompt may be sent before its session is open, so a clock of the session's is not always there. */
+  constructor(runId: RunId, warns: boolean, clock: Pick<Clock, "after"> = systemClock) {
+    this.#clock = clock;
     this.#runId = runId;
     this.#warns = warns;
   }
@@ -74,7 +79,7 @@ export class RunEnd {
   /** An iteration begins. While one is on, the ten seconds do not run. Returns what ends it. */
   iterate(): () => void {
     this.#iterations += 1;
-    clearTimeout(this.#timer as never);
+    this.#stopTimer?.();
     return () => {
       this.#iterations -= 1;
       if (this.#failure !== undefined && !this.#isRead) this.#startTimer();
@@ -82,7 +87,7 @@ export class RunEnd {
   }
 
   warn(): void {
-    clearTimeout(this.#timer as never);
+    this.#stopTimer?.();
     unread.delete(this);
     const failure = this.#failure;
     if (this.#isRead || failure === undefined) return;
@@ -94,14 +99,13 @@ export class RunEnd {
 
   #read(): void {
     this.#isRead = true;
-    clearTimeout(this.#timer as never);
+    this.#stopTimer?.();
     unread.delete(this);
   }
 
   #startTimer(): void {
     if (this.#iterations > 0) return;
-    this.#timer = setTimeout(() => this.warn(), unreadMs);
-    this.#timer.unref?.();
+    this.#stopTimer = this.#clock.after(unreadMs, () => this.warn(), { idle: true });
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   View,
 } from "@millrace/core";
 import type { FactOf, InboxOptions, InboxStart } from "@millrace/core/writing";
+import { systemRandom } from "@millrace/core/memory";
 import type { AcceptOutcome, PeopleFact, SessionStore } from "@millrace/core/ports";
 import type { OpenLane } from "@millrace/core/reading";
 import { redactedMessage } from "@millrace/core/secrets";
@@ -25,7 +26,7 @@ import { holdSession, releaseSession } from "./hold.ts";
 import type { HostOptions, MakeDriver, SenderOptions, LocalDriver } from "./host-options.ts";
 import { SessionJournal } from "./journal.ts";
 import { Observers } from "./observers.ts";
-import { brokenPort, unsent } from "./port-errors.ts";
+import { brokenPort, throwIfRefused, unsent, unstored } from "./port-errors.ts";
 import { readRun } from "./read-run.ts";
 import { noticesOf } from "../work/secret-notices.ts";
 import { infoOf } from "./session-info.ts";
@@ -55,6 +56,8 @@ export class SessionHost {
   readonly #conversationKey: string;
   #driver: LocalDriver | undefined;
   #broken: MillraceError | undefined;
+  /** Set while the store's disk refuses what this process has to store. Work goes on when it takes that. */
+  stalled: MillraceError | undefined;
   #closed = false;
 
   private constructor(options: HostOptions, journal: SessionJournal, ports: HostPorts) {
@@ -73,7 +76,7 @@ export class SessionHost {
    * log that is away is no error.
    */
   static async open(options: HostOptions): Promise<SessionHost> {
-    const { record, store: given, log, clock } = options;
+    const { record, store: given, log, clock, random } = options;
     const { uid, sessionId } = record;
     let host: SessionHost | undefined;
     await holdSession(given, uid);
@@ -82,9 +85,11 @@ export class SessionHost {
         store: given,
         log,
         clock,
+        random,
         uid,
         key: await given.key(uid),
         onChange: (connection, error) => host?.connectionChanged(connection, error),
+        onRefusal: (refused) => host?.refusalChanged(refused),
         onFailure: (error) => host?.fail(error),
       });
       const onFact = (fact: Fact): void => host?.onFact(fact);
@@ -237,16 +242,18 @@ export class SessionHost {
   /** Stores what a person sent. Waits while the store is away, until the session is closed or the sender stops. */
   async #accept(key: string, body: PeopleFact): Promise<AcceptOutcome> {
     const { record, store } = this.options;
-    const signal =
-      body.type === "input_accepted"
-        ? this.#senderOptions.get(runIdOf(body.inputId))?.signal
-        : undefined;
+    const run = body.type === "input_accepted" ? runIdOf(body.inputId) : undefined;
+    const signal = run && this.#senderOptions.get(run)?.signal;
     const over = this.over();
     if (over !== undefined) throw over;
     try {
-      const accept = (): Promise<AcceptOutcome> => store.accept(record.uid, key, body);
-      const answer = await this.#source.outage.retry(accept, signal);
-      if (answer.outcome === "accepted") this.journal.accepted(answer.facts);
+      const { outage } = this.#source;
+      const accept = () => store.accept(record.uid, key, body).catch(throwIfRefused);
+      const answer = await outage.retry(accept, signal);
+      if (answer.outcome === "accepted") {
+        outage.wrote();
+        this.journal.accepted(answer.facts);
+      }
       // An earlier try may have stored it, with only its answer lost.
       if (answer.outcome === "duplicate") this.journal.announcedUpTo(answer.fact.n);
       return answer;
@@ -266,19 +273,8 @@ export class SessionHost {
   }
 
   #workHost(): WorkHost {
-    const {
-      record,
-      agent,
-      store: originalStore,
-      log,
-      blobs,
-      clock,
-      makeId,
-      allowance,
-      depth = 0,
-      runsOnce = false,
-      ask,
-    } = this.options;
+    const { record, agent, store: originalStore, depth = 0, runsOnce = false } = this.options;
+    const { log, blobs, clock, makeId, random = systemRandom, allowance, ask } = this.options;
     const { uid, sessionId, tenant } = record;
     return {
       uid,
@@ -291,7 +287,7 @@ export class SessionHost {
       log,
       clock,
       makeId,
-      random: Math.random,
+      random,
       agent,
       journal: this.journal,
       observed: (runId) => this.observers.has(runId),
@@ -323,6 +319,12 @@ export class SessionHost {
     const message = error === undefined ? {} : { message: redactedMessage(error) };
     const place = { sessionId: record.sessionId, time: clock.now() };
     this.#emit({ type: "connection_changed", connection, ...message, ...place });
+  }
+
+  /** Called when the disk of the store has begun to refuse writes, and when it takes them again. */
+  refusalChanged(refused: { readonly error: unknown } | undefined): void {
+    this.stalled = refused && unstored(refused.error);
+    this.#notify();
   }
 
   #emit(event: RunEvent): void {

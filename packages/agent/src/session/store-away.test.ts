@@ -312,3 +312,47 @@ describe("a sub-agent", () => {
     await session.close();
   });
 });
+
+describe("a store on a full disk", () => {
+  it("that is full for a moment delays a run, and fails nothing", async () => {
+    const { clock, flaky, session, paid } = await openSession();
+    const run = session.send("go");
+    await reached(() => paid.length === 1);
+
+    flaky.full = true;
+    paid[0]?.();
+    await pass(clock, 2_000);
+    expect(session.connection).toBe("waiting");
+    expect(await settled(run.result)).toBeUndefined();
+    flaky.full = false;
+
+    await passUntil(clock, () => session.status === "idle");
+    expect(await run.result).toMatchObject({ outcome: "completed", text: "done" });
+    await session.close();
+  });
+
+  it("refuses a send at once, fails the result of a run that it can't store, and the run goes on later", async () => {
+    const { clock, flaky, session, paid } = await openSession();
+    const run = session.send("go");
+    await reached(() => paid.length === 1);
+
+    flaky.full = true;
+    paid[0]?.();
+    const refused = await session.send("more").accepted;
+    expect(refused).toMatchObject({ accepted: false, error: { code: "broken_port" } });
+    expect(refused.accepted ? "" : refused.error.message).toContain("free space");
+    const result = run.result;
+    await pass(clock, 10_000);
+    expect(await settled(result)).toMatchObject({
+      outcome: "failed",
+      error: { code: "broken_port", cause: { code: "ENOSPC" } },
+    });
+    await expect(session.send("more").text()).rejects.toMatchObject({ code: "broken_port" });
+    flaky.full = false;
+
+    await passUntil(clock, () => session.status === "idle");
+    expect(session.items.at(-1)).toMatchObject({ parts: [{ kind: "text", text: "done" }] });
+    expect(paid).toHaveLength(1);
+    await session.close();
+  });
+});

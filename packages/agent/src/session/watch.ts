@@ -48,7 +48,8 @@ async function* messagesOf(host: SessionHost, run: Watched): AsyncGenerator<Stat
   let state: SessionState = { ...emptyState(uid, sessionId), head: n - 1 };
   const cursor = { uid, head: n - 1, lanes: [] };
   const done = new AbortController();
-  const over = host.until(() => (host.closed ? true : undefined), done.signal);
+  const isOver = (): boolean => host.closed || host.stalled !== undefined;
+  const over = host.until(() => (isOver() ? true : undefined), done.signal);
   void over.then(() => done.abort());
   try {
     for await (const { message } of follow({

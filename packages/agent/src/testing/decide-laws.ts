@@ -5,8 +5,9 @@ import { SimulatedWorld } from "./simulated-world.ts";
 import type { Action } from "../loop/action.ts";
 import { callsToRemember, isTooLong } from "../loop/limits.ts";
 import type { Limits } from "../definition/limits.ts";
+import { countLost } from "./count-lost.ts";
 import type { Simulation } from "./simulate.ts";
-import { standingOf } from "../loop/advance.ts";
+import { standingOf } from "../loop/standing-of.ts";
 import { decide } from "../loop/decide.ts";
 import type { CallStanding, LoopState } from "../loop/state.ts";
 
@@ -45,6 +46,7 @@ export function simulateSession(
       watch?.(decision, session.ledger.facts);
       checkLaws(state, action);
       checkBudget(session, action);
+      checkLost(session, action);
       if (action.do === "wait") return;
       if (action.do === "check_output") world.setOutput();
       else session.perform(action);
@@ -135,6 +137,11 @@ function checkLaws(state: LoopState, action: Action): void {
       law(run?.aborting === true, "shows a stop that was not asked for");
       law(run?.turn === undefined || run.turn.stop !== undefined, "show_stop within a turn");
       break;
+    case "give_up": {
+      law(run?.aborting !== true, "a stop that no turn shows");
+      law(doing.calls.size === 0 && !doing.reply && !doing.compaction, "give_up while busy");
+      break;
+    }
     case "compact":
     case "start_compaction":
     case "end_compaction":
@@ -167,6 +174,12 @@ function checkBudget(session: Simulation, action: Action): void {
     tokens += fact.usage.inputTokens + fact.usage.outputTokens;
     cost += fact.usage.cost ?? 0;
   }
+  const { requests: lost } = countLost(session.ledger.facts, session.run().runId);
+  const input = Math.max(1_000, session.run().contextTokens);
+  const price = session.settings.models?.[0]?.price;
+  if (lost > 0 && limit("cost") < Infinity) law(price !== undefined, "takes a price for 0");
+  tokens += lost * (input + 1_000);
+  cost += (lost * (input * (price?.input ?? 0) + 1_000 * (price?.output ?? 0))) / 1_000_000;
   law(tokens < limit("tokens"), `${action.do} after ${tokens} of ${limit("tokens")} tokens`);
   law(cost < limit("cost"), `${action.do} after ${cost} of ${limit("cost")} dollars`);
   law(session.now < startedAt + limit("seconds") * 1_000, `${action.do} after its time`);
@@ -174,9 +187,21 @@ function checkBudget(session: Simulation, action: Action): void {
   law(session.allowance === undefined, `${action.do} beyond another's budget`);
 }
 
-/** True if the action sends a request. `compact` does not count: it may continue one after a crash. */
+/** True if the action sends a request, or decides that one is sent. */
 function requests(action: Action): boolean {
-  return action.do === "reply" || action.do === "respond" || action.do === "start_compaction";
+  const sends: readonly Action["do"][] = ["reply", "respond", "start_compaction", "compact"];
+  return sends.includes(action.do);
+}
+
+/** Throws if a run goes on that has lost as many drivers in a row as it may, or ends so without that. */
+function checkLost(session: Simulation, action: Action): void {
+  const { run } = session.standing;
+  if (run === undefined || action.do === "wait") return;
+  const most = Math.min(run.limits?.lost ?? Infinity, session.settings.limits.lost ?? Infinity);
+  const { inRow } = countLost(session.ledger.facts, session.run().runId);
+  if (action.do === "give_up") law(inRow >= most, `gives up after ${inRow} of ${most} drivers`);
+  const goesOn = !run.aborting && ["reply", "respond", "compact", "execute"].includes(action.do);
+  law(!goesOn || inRow < most, `${action.do} after ${inRow} of ${most} lost drivers`);
 }
 
 /** The conditions under which a call may run, written independently of the loop's code. */

@@ -105,6 +105,13 @@ export class Driving extends Simulation {
   }
 }
 
+/** How the latest run ended, or that it still runs. */
+export function outcomeOf(session: Driving): string {
+  const last = session.ledger.facts.findLast((fact) => fact.type === "run_finished");
+  if (session.standing.run !== undefined || last?.type !== "run_finished") return "goes on";
+  return last.outcome === "limited" ? `limited by ${last.limit}` : last.outcome;
+}
+
 export function allow({ itemId }: CallStanding): CallVerdict {
   return { decision: "allow", hash: itemId };
 }

@@ -10,6 +10,8 @@ export interface FlakyStore {
   readonly store: SessionStore;
   /** While true every call is refused, and nothing is stored. */
   away: boolean;
+  /** While true the disk of the store is full: reads are answered. */
+  full: boolean;
   /** The next call of this sort is carried out, and rejects. */
   loseAnswerOf: StoreWrite | undefined;
   /** Called before each call with its name. */
@@ -18,11 +20,20 @@ export interface FlakyStore {
   failures: number;
 }
 
+const writes: ReadonlySet<string> = new Set<StoreWrite>([
+  "accept",
+  "claim",
+  "open",
+  "commit",
+  "append",
+]);
+
 /** Makes a store fail as a database does: its calls reject with errors of its client. */
 export function flakyStore(given: SessionStore): FlakyStore {
   const flaky: FlakyStore = {
     store: given,
     away: false,
+    full: false,
     loseAnswerOf: undefined,
     onCall: () => undefined,
     failures: 0,
@@ -40,6 +51,8 @@ export function flakyStore(given: SessionStore): FlakyStore {
       flaky.onCall(name);
       await Promise.resolve();
       if (flaky.away) throw lost("connect ECONNREFUSED");
+      if (flaky.full && writes.has(name))
+        throw Object.assign(lost("no space left on device, write"), { code: "ENOSPC" });
       const answer = await call(...asked);
       if (flaky.loseAnswerOf !== name) return answer;
       flaky.loseAnswerOf = undefined;

@@ -116,9 +116,32 @@ export class Simulation {
   claim(): void {
     this.restart();
     this.#generation = 0;
-    const claimed = this.ledger.claim({ from: this.standing.incarnation });
+    const { incarnation: from, run } = this.standing;
+    const resumed = run === undefined ? {} : { resumes: run.runId };
+    const claimed = this.ledger.claim({ from, ...resumed });
     if (claimed.outcome !== "claimed") throw new Error("the claim was refused");
     this.#take(claimed.facts);
+  }
+
+  /** Replaces the driver by a new one after it has shut down in the middle of a run. */
+  handOver(): void {
+    const { incarnation, run } = this.standing;
+    if (run === undefined) return;
+    const { runId } = run;
+    this.append([{ type: "session_released", incarnation, runId, reason: "shutdown" }]);
+    this.claim();
+  }
+
+  /** Restarts the process, and reports what it was doing as lost, as a step of an engine does. */
+  loseStep(): void {
+    const { run } = this.standing;
+    const wasBusy = this.#works().length > 0;
+    this.restart();
+    if (run === undefined || !wasBusy) return;
+    const { runId, turn } = run;
+    const ids = turn === undefined ? { runId } : { runId, turnId: turn.turnId };
+    const epoch = this.#next();
+    this.append([{ type: "usage_reported", ...ids, epoch, usage: noUsage, lost: true }]);
   }
 
   /** Restarts the process under the same incarnation, as workers of engines do. */
@@ -385,6 +408,7 @@ const endsAttempts: readonly Action["do"][] = [
   "abandon_reply",
   "end_compaction",
   "finish_run",
+  "give_up",
 ];
 
 /** A retryable failure. */

@@ -50,7 +50,9 @@ export class SimulatedWorld {
       () => this.#abort(),
       () => this.#takeBack(),
       () => session.claim(),
+      () => session.handOver(),
       () => session.restart(),
+      () => session.loseStep(),
       () => this.#advanceTime(),
       // The budget of a parent's run.
       () => (session.allowance = this.#random.chance(0.2) ? "tokens" : undefined),
@@ -210,6 +212,7 @@ function drawSettings(random: Random): LoopSettings {
     parallel: 1 + random.below(4),
     compactAbove: random.chance(0.5) ? 30 : undefined,
     approvalSeconds: random.chance(0.5) ? 60 : undefined,
+    models: [{ id: "m", ...(random.chance(0.8) ? { price: drawPrice(random) } : {}) }],
     retry: { ...defaultRetryPolicy, attempts: 1 + random.below(4) },
   };
 }
@@ -221,7 +224,13 @@ function drawLimits(random: Random): JsonObject {
   if (random.chance(0.3)) limits["seconds"] = random.below(200);
   if (random.chance(0.3)) limits["repeats"] = random.below(5);
   if (random.chance(0.3)) limits["cost"] = random.below(10);
+  if (random.chance(0.5)) limits["lost"] = 1 + random.below(4);
   return limits;
+}
+
+/** Lost requests then cost about as much as those that are reported. */
+function drawPrice(random: Random): { readonly input: number; readonly output: number } {
+  return { input: random.below(1_000), output: random.below(1_000) };
 }
 
 function drawUsage(random: Random): Usage {

@@ -89,6 +89,7 @@ export function executionOf(
         log: memoryEventLog(),
         clock,
         makeId: countingIds(),
+        random: () => 0.5,
         depth: 0,
         ask: "deny",
         left: () => false,

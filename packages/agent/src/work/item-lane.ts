@@ -137,9 +137,9 @@ export function isLane(opened: ItemLane | Item | undefined): opened is ItemLane 
 }
 
 function writeLane(host: WorkHost, request: LaneRequest, head: number): ItemLane {
-  const { log, clock, uid, sessionId, journal } = host;
+  const { log, clock, random, uid, sessionId, journal } = host;
   const { runId, turnId, itemId, lane, epoch, author } = request;
-  const writer = createLaneWriter({ log, clock, uid, sessionId, head, ...request });
+  const writer = createLaneWriter({ log, clock, random, uid, sessionId, head, ...request });
   host.lanes.set(lane, writer.lane);
   // A fenced lane means that another driver has claimed the session. Its claim is a fact, so read it now.
   const readClaim = (): void => void journal.catchUp().catch(() => undefined);

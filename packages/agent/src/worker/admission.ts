@@ -23,26 +23,27 @@ interface Entered {
   rests: boolean;
 }
 
+export interface AdmissionOptions extends Pick<WorkerOptions, "admit" | "acquireSlot"> {
+  readonly monotonic: () => number;
+  readonly random: () => number;
+  /** The name of the worker's driver. */
+  readonly driver: string;
+}
+
 /**
  * Holds sessions back that `admit` or `acquireSlot` refuses. An open session without work is counted, because its
  * next prompt begins without a question; so it is closed where that makes room for another one here.
  */
 export class Admission {
-  readonly #options: Pick<WorkerOptions, "admit" | "acquireSlot">;
+  readonly #options: AdmissionOptions;
   readonly #open: () => Iterable<WorkerSession>;
-  readonly #monotonic: () => number;
   readonly #refused = new Map<SessionUid, Refused>();
   /** Sessions that were admitted and are not closed. */
   readonly #entered = new Map<SessionUid, Entered>();
 
-  constructor(
-    options: Pick<WorkerOptions, "admit" | "acquireSlot">,
-    open: () => Iterable<WorkerSession>,
-    monotonic: () => number,
-  ) {
+  constructor(options: AdmissionOptions, open: () => Iterable<WorkerSession>) {
     this.#options = options;
     this.#open = open;
-    this.#monotonic = monotonic;
   }
 
   /** True while a session is held back. */
@@ -52,17 +53,17 @@ export class Admission {
 
   /** Throws `NotAdmitted`. Until `left` is called the session is counted. */
   async enter(record: SessionRecord): Promise<void> {
-    const { admit, acquireSlot } = this.#options;
+    const { admit, acquireSlot, monotonic, random, driver } = this.#options;
     if (admit === undefined && acquireSlot === undefined) return;
     if (!this.#mayEnter(record)) throw this.#refuse(record, 0);
     const entered: Entered = { record, rests: false };
     this.#entered.set(record.uid, entered); // before the wait, in which others are asked for
     if (acquireSlot !== undefined) {
-      entered.slot = await acquireSlot(record);
+      entered.slot = await acquireSlot(record, driver);
       if (entered.slot === undefined) {
         this.#entered.delete(record.uid);
-        const pause = refusedMs * (1 + Math.random() / 3);
-        throw this.#refuse(record, this.#monotonic() + pause);
+        const pause = refusedMs * (1 + random() / 3);
+        throw this.#refuse(record, monotonic() + pause);
       }
     }
     this.#refused.delete(record.uid);
@@ -77,11 +78,21 @@ export class Admission {
     for (const refused of this.#refused.values()) refused.until = 0;
   }
 
+  /** The session has no work and stays open, or has got work. */
+  idles(uid: SessionUid, idle: boolean): void {
+    this.#entered.get(uid)?.slot?.idle?.(idle);
+  }
+
+  /** This worker has taken the session over from a driver. */
+  supersede(uid: SessionUid, driver: string): void {
+    this.#entered.get(uid)?.slot?.supersede?.(driver);
+  }
+
   /** True for a session that was refused and would be again. */
   isHeldBack({ uid }: DueSession): boolean {
     const refused = this.#refused.get(uid);
     if (refused === undefined) return false;
-    return this.#monotonic() < refused.until || !this.#mayEnter(refused.record);
+    return this.#options.monotonic() < refused.until || !this.#mayEnter(refused.record);
   }
 
   /** Forgets sessions that have no work any more. */

@@ -1,6 +1,6 @@
 import { checkOptions, expects } from "@millrace/core/checks";
 import type { Door } from "@millrace/core/checks";
-import { blobsCheck, clockCheck, logCheck } from "../session/check-options.ts";
+import { blobsCheck, clockCheck, logCheck, randomCheck } from "../session/check-options.ts";
 import type { WorkerOptions } from "./worker.ts";
 
 const { call, either, having, optional, whole } = expects;
@@ -31,5 +31,6 @@ export function checkWorkerOptions(options: unknown, from: Door["from"]): void {
     poisonAfter: optional(whole(1)),
     onEvent: optional(call()),
     clock: optional(clockCheck),
+    random: optional(randomCheck),
   });
 }

@@ -2,7 +2,7 @@ import { MillraceError } from "@millrace/core";
 import type { SessionId, SessionUid } from "@millrace/core";
 import { endlessPause } from "@millrace/core/model";
 import type { Clock, DriverIndex, DueSession } from "@millrace/core/ports";
-import { systemClock } from "@millrace/core/memory";
+import { systemClock, systemRandom } from "@millrace/core/memory";
 import { redactError } from "@millrace/core/secrets";
 import { lifeOf } from "../drive/life.ts";
 import type { DriverLife } from "../drive/life.ts";
@@ -55,6 +55,7 @@ class SessionWorker {
   readonly #options: WorkerOptions;
   readonly #drivers: DriverIndex;
   readonly #clock: Clock;
+  readonly #random: () => number;
   readonly #life: DriverLife;
   readonly #opener: SessionOpener;
   readonly #failures: Failures;
@@ -76,17 +77,17 @@ class SessionWorker {
   #shutdown: Promise<void> | undefined;
 
   constructor(options: WorkerOptions, drivers: DriverIndex) {
-    const { store, clock = systemClock, poisonAfter = 5 } = options;
+    const { store, clock = systemClock, random = systemRandom, poisonAfter = 5 } = options;
     this.#options = options;
     this.#drivers = drivers;
     this.#clock = clock;
-    this.#life = lifeOf(store, clock);
-    this.#opener = new SessionOpener(options, clock, this.#life);
-    this.#failures = new Failures(poisonAfter, () => clock.monotonic(), Math.random);
+    this.#random = random;
+    this.#life = lifeOf({ store, clock, random });
+    this.#opener = new SessionOpener({ ...options, clock, random }, this.#life);
+    this.#failures = new Failures(poisonAfter, () => clock.monotonic(), random);
     this.#admission = new Admission(
-      options,
+      { ...options, monotonic: () => clock.monotonic(), random, driver: this.name },
       () => this.#openSessions(),
-      () => clock.monotonic(),
     );
   }
 
@@ -151,7 +152,7 @@ class SessionWorker {
     const { signal } = this.#closing;
     for (let failures = 0; !signal.aborted;) {
       try {
-        const next = this.#clock.monotonic() + lookMs * (1 - Math.random() / 5);
+        const next = this.#clock.monotonic() + lookMs * (1 - this.#random() / 5);
         await this.#look();
         failures = 0;
         const either = AbortSignal.any([signal, this.#lookSoon.signal]);
@@ -160,7 +161,7 @@ class SessionWorker {
       } catch (error) {
         if (failures === 0) this.#report({ type: "store_away", error: redactError(error) });
         failures += 1;
-        await this.#clock.sleep(endlessPause(failures, Math.random(), longestLookMs), signal);
+        await this.#clock.sleep(endlessPause(failures, this.#random(), longestLookMs), signal);
       }
     }
   }
@@ -221,7 +222,15 @@ class SessionWorker {
       await this.#refuseIfLost(session, signal);
       return await this.#opener.open(session, signal, (record) => this.#admission.enter(record));
     };
-    const at = new WorkerSession({ session, open, clock: this.#clock, idleMs });
+    const at = new WorkerSession({
+      session,
+      open,
+      clock: this.#clock,
+      idleMs,
+      driver: this.name,
+      onIdle: (idle) => this.#admission.idles(uid, idle),
+      onTakenOver: (from) => this.#admission.supersede(uid, from),
+    });
     const after = run === undefined ? undefined : sign?.driver;
     this.#report({ type: "session_taken", sessionId, uid, tenant, after });
     const ended = at.run().then((end) => this.#ended(session, end));

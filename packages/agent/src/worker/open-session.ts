@@ -9,19 +9,23 @@ import { StoreOutage } from "../work/store-outage.ts";
 import { countLostDrivers } from "./lost-drivers.ts";
 import type { WorkerOptions } from "./worker.ts";
 
-type OpenerOptions = Pick<WorkerOptions, "agent" | "store" | "log" | "blobs" | "allowance">;
+interface OpenerOptions extends Pick<
+  WorkerOptions,
+  "agent" | "store" | "log" | "blobs" | "allowance"
+> {
+  readonly clock: Clock;
+  readonly random: () => number;
+}
 
 /** Opens the sessions of a worker, each in the store of its tenant and with its agent. */
 export class SessionOpener {
   readonly #options: OpenerOptions;
-  readonly #clock: Clock;
   readonly #life: DriverLife;
   /** The same object for each session of a tenant, because open sessions are shared by their store. */
   readonly #stores = new Map<string, WeakRef<SessionStore>>();
 
-  constructor(options: OpenerOptions, clock: Clock, life: DriverLife) {
+  constructor(options: OpenerOptions, life: DriverLife) {
     this.#options = options;
-    this.#clock = clock;
     this.#life = life;
   }
 
@@ -34,25 +38,25 @@ export class SessionOpener {
     signal: AbortSignal,
     enter: (record: SessionRecord) => Promise<void>,
   ): Promise<Opened | undefined> {
-    const { log, blobs, agent: given } = this.#options;
+    const { log, blobs, clock, random, agent: given } = this.#options;
     const { uid, sessionId: id } = session;
     const store = this.#storeOf(session);
-    const clock = this.#clock;
-    const record = await new StoreOutage({ clock, signal }).retry(() => store.find(id));
+    const record = await new StoreOutage({ clock, random, signal }).retry(() => store.find(id));
     if (record?.uid !== uid) return undefined;
     const chosen = typeof given === "function" ? await given(record) : given;
     if (chosen === undefined) return undefined;
     await enter(record);
     const allowance = await this.#options.allowance?.(record);
     const definition = definitionOf(chosen);
-    const ports = { store, log, blobs, clock };
+    const ports = { store, log, blobs, clock, random };
     const opening = { ...ports, ...definition, id, record, allowance, waits: signal };
     return await openHost({ ...opening, ask: "wait" });
   }
 
   /** How many drivers the session's run has lost in a row, by one read of its last facts. */
   async lostDrivers(session: DueSession, signal: AbortSignal): Promise<number> {
-    const outage = new StoreOutage({ clock: this.#clock, signal });
+    const { clock, random } = this.#options;
+    const outage = new StoreOutage({ clock, random, signal });
     return await outage.retry(() => countLostDrivers(this.#storeOf(session), session));
   }
 
@@ -66,7 +70,7 @@ export class SessionOpener {
       const why = "the index lists sessions of a tenant, and the store has no forTenant";
       throw new MillraceError("broken_port", why);
     }
-    shareLife(own, this.#clock, this.#life);
+    shareLife(own, this.#options.clock, this.#life);
     this.#stores.set(tenant, new WeakRef(own));
     return own;
   }

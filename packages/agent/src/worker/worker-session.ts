@@ -12,6 +12,12 @@ export interface WorkerSessionOptions {
   readonly clock: Clock;
   /** How long a session without work stays open, so that a prompt that follows is driven at once. */
   readonly idleMs: number;
+  /** The name of this worker in the store's index. */
+  readonly driver: string;
+  /** Called when the session is open without work, and when work comes. */
+  readonly onIdle: (idle: boolean) => void;
+  /** Called once if the store shows that this worker has taken the session over from another driver. */
+  readonly onTakenOver: (from: string) => void;
 }
 
 /** Why a worker no longer has a session open. */
@@ -72,6 +78,7 @@ export class WorkerSession {
       if (opened === undefined) return { why: "idle", head: this.session.head };
       this.#host = opened.host;
       try {
+        void this.#watchTakeover(opened.host);
         return await this.#untilDone(opened.host);
       } finally {
         await opened.close();
@@ -91,9 +98,11 @@ export class WorkerSession {
       const waited = new AbortController();
       const either = AbortSignal.any([signal, waited.signal]);
       if (idle()) {
+        this.#options.onIdle(true);
         const busy = host.until(() => (idle() ? undefined : true), either);
         await Promise.race([busy, clock.sleep(idleMs, either)]);
         waited.abort();
+        if (!idle()) this.#options.onIdle(false);
       }
       const error = host.over();
       // A session that was removed has no work any more.
@@ -103,6 +112,18 @@ export class WorkerSession {
       if (signal.aborted) return { why: "left" };
       if (idle()) return { why: "idle", head: host.journal.state.head };
     }
+  }
+
+  /** Waits for a claim above the listed one. Whose claim it is, only the store's index shows: one read for each takeover. */
+  async #watchTakeover(host: SessionHost): Promise<void> {
+    const { driver, onTakenOver } = this.#options;
+    const { uid, incarnation, sign } = this.session;
+    if (sign === undefined || sign.driver === driver) return;
+    const isClaimed = (): true | undefined =>
+      host.journal.standing.incarnation > incarnation ? true : undefined;
+    if ((await host.until(isClaimed, this.#leaving.signal)) === undefined) return;
+    const claimed = await host.options.store.drivers?.find(uid).catch(() => undefined);
+    if (claimed?.driver === driver) onTakenOver(sign.driver);
   }
 
   #waits(host: SessionHost): boolean {

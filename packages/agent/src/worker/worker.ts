@@ -27,6 +27,16 @@ export type ChooseAgent = (
 export interface SessionSlot {
   /** Called when the session's run begins to wait for a person, and when it goes on. */
   readonly rest: (rests: boolean) => void;
+  /**
+   * Called when the session stays open without work, for the next prompt, and when work comes. A process that dies
+   * meanwhile leaves nothing that another one takes over, so the slot should then be free again within seconds.
+   */
+  readonly idle?: ((idle: boolean) => void) | undefined;
+  /**
+   * Called after this worker has taken the session over: the store has this worker's claim, which ended that of
+   * `driver`. What that one held for the session is free. May be called for a driver that holds nothing.
+   */
+  readonly supersede?: ((driver: string) => void) | undefined;
   /** The session was closed here. */
   readonly leave: () => void;
 }
@@ -51,9 +61,12 @@ export interface WorkerOptions {
     | undefined;
   /**
    * Asks for a slot among the sessions of all processes, after `admit` has agreed. Undefined: none is free,
-   * and the session is asked for again after about a second. Must not reject.
+   * and the session is asked for again after about a second. Must not reject. `driver` is the name of this
+   * worker, by which another one that takes the session over gives its slot back.
    */
-  readonly acquireSlot?: ((session: SessionRecord) => Promise<SessionSlot | undefined>) | undefined;
+  readonly acquireSlot?:
+    | ((session: SessionRecord, driver: string) => Promise<SessionSlot | undefined>)
+    | undefined;
   /** The budget that a session's runs and their sub-agents spend, beyond their own limits. Must not reject. */
   readonly allowance?: ((session: SessionRecord) => Promise<Allowance | undefined>) | undefined;
   /** How many runs are worked on at once. Runs that wait for a person do not count. 100 by default. */
@@ -67,6 +80,8 @@ export interface WorkerOptions {
   /** Called with what the worker does. Must not throw. */
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
   readonly clock?: Clock | undefined;
+  /** As in `agent.open`: for tests. */
+  readonly random?: (() => number) | undefined;
 }
 
 /** A process that drives the sessions of a store: those with a new input, and those without a living driver. */

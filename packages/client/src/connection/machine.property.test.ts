@@ -5,14 +5,14 @@ import { firstSeed as seed, runs } from "../../../../tests/kit/runs.ts";
 import type { StreamEndReason } from "@millrace/core/wire";
 import { initialMachine, pauseRangeMs, step } from "./machine.ts";
 import type { Command, ConnectionEvent, Machine } from "./machine.ts";
-import { pauseRange, retryAfterMostMs, states } from "./states.ts";
+import { pauseRange, retryAfterMostMs, retryMostMs, states } from "./states.ts";
 import type { StateName, TimerName } from "./states.ts";
 
 vi.setConfig({ testTimeout: patience });
 
 const outside = [
   ...(["watch", "watch", "unwatch", "online", "offline", "freeze", "thaw"] as const),
-  ...(["shown", "reconnect"] as const),
+  ...(["shown", "reconnect", "answered"] as const),
 ];
 const ofConnections = ["opened", "bytes", "bytes", "gap", "failed", "renewed"] as const;
 const reasons: readonly (StreamEndReason | undefined)[] = [
@@ -74,7 +74,9 @@ class World {
     const range = pauseRangeMs(this.machine);
     const asked =
       event.type === "refused" ? Math.min(event.retryAfterMs ?? 0, retryAfterMostMs) : 0;
-    if (!(ms >= 0 && ms <= Math.max(pauseRange.mostMs, asked))) throw new Error(`a pause of ${ms}`);
+    const most = Math.max(pauseRange.mostMs, this.machine.retryMs, asked);
+    if (!(ms >= 0 && ms <= most) || this.machine.retryMs > retryMostMs)
+      throw new Error(`a pause of ${ms}`);
     if (ms !== Math.max(range * random, asked)) throw new Error(`${ms} is not drawn from ${range}`);
   }
 

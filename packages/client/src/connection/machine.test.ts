@@ -1,25 +1,25 @@
 import { streamEndReasons } from "@millrace/core/wire";
-import type { StreamEndReason } from "@millrace/core/wire";
 import { expect, it, test } from "vitest";
 import { connectionOf, initialMachine, pauseRangeMs, step } from "./machine.ts";
 import type { Command, ConnectionEvent, Machine } from "./machine.ts";
 import { durations, states } from "./states.ts";
 import type { StateName, TimerName } from "./states.ts";
 import { transitions } from "./transitions.ts";
+import type { EndReason } from "./transitions.ts";
 
 /** Drives a machine. Events of connections are given without their number: they are of the current one. */
 function after(machine: Machine, ...events: readonly Happening[]): Machine {
   return events.reduce((now, event) => step(now, numbered(now, event), 0.5).machine, machine);
 }
 
-type Happening = ConnectionEvent["type"] | StreamEndReason | number;
+type Happening = ConnectionEvent["type"] | EndReason | number;
 
-const reasons: readonly Happening[] = streamEndReasons;
+const reasons: readonly Happening[] = [...streamEndReasons, "unsupported_version"];
 
 /** A reason is an end with that reason, a number is a refusal with that status. */
 function numbered({ number }: Machine, event: Happening): ConnectionEvent {
   if (typeof event === "number") return { type: "refused", number, status: event };
-  if (reasons.includes(event)) return { type: "ended", number, reason: event as StreamEndReason };
+  if (reasons.includes(event)) return { type: "ended", number, reason: event as EndReason };
   return { type: event, number, ms: 0 } as ConnectionEvent;
 }
 
@@ -101,6 +101,7 @@ const rows: readonly Row[] = [
   ["waiting", "shown", "opening", "connect"],
   ["waiting", "online", "opening", "connect"],
   ["waiting", "reconnect", "opening", "connect"],
+  ["waiting", "answered", "opening", "connect"],
   ["offline", "online", "opening", "connect"],
   ["frozen", "thaw", "opening", "connect"],
   ["refused", "watch", "opening", "connect"],
@@ -140,6 +141,7 @@ const statuses = [400, 401, 403, 404, 406, 408, 410, 421, 429, 500, 502, 503, 50
 const everyEvent: readonly Happening[] = [
   ...(Object.keys(durations) as TimerName[]),
   ...(["watch", "unwatch", "online", "offline", "freeze", "thaw", "shown", "reconnect"] as const),
+  "answered",
   ...(["close", "opened", "bytes", "gap", "failed", "renewed", "retry", "retry_timeout"] as const),
   ...reasons,
   ...statuses,
@@ -173,7 +175,7 @@ it("walks every rule of the table, and every other event leaves a state as it is
 function meaningOf(event: Happening): string {
   const renewing: readonly Happening[] = [401, "expired"];
   const stopping: readonly Happening[] = [400, 403, 404, 406, 410, 421];
-  const ending: readonly Happening[] = ["revoked", "removed", "not_found"];
+  const ending: readonly Happening[] = ["revoked", "removed", "not_found", "unsupported_version"];
   if (renewing.includes(event)) return "unauthorized";
   if (stopping.includes(event) || ending.includes(event)) return "stopped";
   if (typeof event === "number" || event === "failed" || event === "gap") return "lost";
@@ -216,7 +218,7 @@ it("changes from JSON to streams when JSON is silent too", () => {
   expect(after(json, "open_timeout").form).toBe("stream");
 });
 
-it("doubles the range of pauses with each failure up to 30 s, and forgives after a connection that lasted", () => {
+it("doubles the range of pauses with each failure up to 10 s, and forgives after a connection that lasted", () => {
   let machine = at("waiting");
   const ranges: number[] = [];
   for (let count = 0; count < 9; count += 1) {
@@ -225,7 +227,7 @@ it("doubles the range of pauses with each failure up to 30 s, and forgives after
   }
   const forgiven = after(machine, "retry_timeout", "bytes", "steady_timeout", "failed");
 
-  expect(ranges).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+  expect(ranges).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000, 10_000]);
   expect(pauseRangeMs(forgiven)).toBe(500);
 });
 
@@ -237,6 +239,23 @@ it("takes the server's own range after a planned end of a connection that lasted
   expect(commands).toContainEqual({ type: "set_timer", timer: "retry_timeout", ms: 60 });
   expect(connectionOf(after(told, "recycled"))).toBe("live"); // nothing to show
   expect(connectionOf(after(told, "failed"))).toBe("reconnecting");
+});
+
+it("takes the server's own range up to 30 s, which failures double no further than 10 s", () => {
+  const live = after(at("live"), "steady_timeout");
+  const asked = (ms: number): Machine =>
+    step(live, { type: "retry", number: live.number, ms }, 0).machine;
+  const ranges = (ms: number): number[] =>
+    [after(asked(ms), "recycled"), after(asked(ms), "failed", "retry_timeout", "failed")].map(
+      pauseRangeMs,
+    );
+
+  expect([4_000, 8_000, 20_000, 1e9].map(ranges)).toEqual([
+    [4_000, 8_000],
+    [8_000, 10_000],
+    [20_000, 20_000],
+    [30_000, 30_000],
+  ]);
 });
 
 it("counts a planned end at once after the opening as a failure, so that a draining server is not asked in a circle", () => {
@@ -256,7 +275,7 @@ it("waits for Retry-After also when somebody looks, and for five minutes at most
 
   expect(commands).toContainEqual({ type: "set_timer", timer: "retry_timeout", ms: 7_000 });
   expect(year).toContainEqual({ type: "set_timer", timer: "retry_timeout", ms: 300_000 });
-  expect(after(machine, "shown").state).toBe("waiting");
+  expect(after(machine, "shown", "answered").state).toBe("waiting");
   expect(after(machine, "retry_timeout").state).toBe("opening");
 });
 

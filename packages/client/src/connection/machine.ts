@@ -1,8 +1,7 @@
-import type { StreamEndReason } from "@millrace/core/wire";
-import { durations, pauseRange, retryAfterMostMs, states } from "./states.ts";
+import { durations, pauseRange, retryAfterMostMs, retryMostMs, states } from "./states.ts";
 import type { StateName, TimerName } from "./states.ts";
 import { endOfStatus, endings, transitions } from "./transitions.ts";
-import type { EffectName, EventName, Rule } from "./transitions.ts";
+import type { EffectName, EndReason, EventName, Rule } from "./transitions.ts";
 
 /** How messages come: as one stream, or, where a proxy holds streams back, as JSON by long polling. */
 export type Form = "stream" | "json";
@@ -37,14 +36,14 @@ export interface Machine {
 }
 
 /** A refusal for good: of a stream that ended, or of a request. */
-export type Refusal = { readonly reason: StreamEndReason } | { readonly status: number };
+export type Refusal = { readonly reason: EndReason } | { readonly status: number };
 
 /** What happens to a connection. Those with a number come from the connection or renewal of that number. */
 export type ConnectionEvent =
   /** `watch`: the set of watched sessions is another one, and not empty. */
   | { readonly type: "watch" | "unwatch" | "online" | "offline" | "freeze" | "thaw" }
-  /** `shown`: the page is looked at again. `reconnect`: a person asks for it. */
-  | { readonly type: "shown" | "reconnect" | "close" }
+  /** `shown`: the page is looked at again. `reconnect`: a person asks for it. `answered`: another request was. */
+  | { readonly type: "shown" | "reconnect" | "answered" | "close" }
   /** `gap`: what came does not fit the reader's state. `failed`: no answer, or a cut. */
   | { readonly type: "opened" | "bytes" | "gap" | "failed" | "renewed"; readonly number: number }
   | { readonly type: "retry"; readonly number: number; readonly ms: number }
@@ -52,7 +51,7 @@ export type ConnectionEvent =
   | {
       readonly type: "ended";
       readonly number: number;
-      readonly reason?: StreamEndReason | undefined;
+      readonly reason?: EndReason | undefined;
     }
   | {
       readonly type: "refused";
@@ -139,14 +138,14 @@ export function connectionOf(machine: Machine): "connecting" | "live" | "reconne
 
 /** The range that a pause is drawn from: the server's own after a planned end, doubled by each failure. */
 export function pauseRangeMs({ attempt, retryMs }: Pick<Machine, "attempt" | "retryMs">): number {
-  if (attempt === 0) return Math.min(retryMs, pauseRange.mostMs);
+  if (attempt === 0) return retryMs;
   const least = Math.max(retryMs, pauseRange.leastMs);
-  return Math.min(pauseRange.mostMs, least * 2 ** Math.min(attempt - 1, 16));
+  return Math.max(retryMs, Math.min(pauseRange.mostMs, least * 2 ** Math.min(attempt - 1, 16)));
 }
 
 function fieldsFrom(event: ConnectionEvent): Partial<Machine> {
   if (event.type !== "retry" || !Number.isFinite(event.ms)) return {};
-  return { retryMs: Math.min(pauseRange.mostMs, Math.max(0, event.ms)) };
+  return { retryMs: Math.min(retryMostMs, Math.max(0, event.ms)) };
 }
 
 function nameOf(event: ConnectionEvent): EventName | undefined {

@@ -72,8 +72,13 @@ export const durations: Readonly<Record<Exclude<TimerName, "retry_timeout">, num
 /** After a sleep the connection may be dead without a sign: its next heartbeat must come within this. */
 export const probeMs = 20_000;
 
-/** The least range of a pause after a failure, and the greatest range of all. */
-export const pauseRange = { leastMs: 500, mostMs: 30_000 } as const;
+/**
+ * The least range of a pause after a failure, and the greatest: after an outage everybody is back within it.
+ */
+export const pauseRange = { leastMs: 500, mostMs: 10_000 } as const;
+
+/** The longest range that a server may ask for by `retry:`: it has many readers to bring back. */
+export const retryMostMs = 30_000;
 
 /** The longest `Retry-After` that is believed. */
 export const retryAfterMostMs = 300_000;

@@ -12,6 +12,7 @@ export type EventName =
   | "thaw"
   | "shown"
   | "reconnect"
+  | "answered"
   | "close"
   | "opened"
   | "bytes"
@@ -22,12 +23,16 @@ export type EventName =
 /** What follows from an end: a pause and another try, new credentials, or nothing more. */
 export type EndName = "lost" | "unauthorized" | "stopped";
 
+/** Why a stream ended: as the server named it, or because its messages are of a version that can't be read. */
+export type EndReason = StreamEndReason | "unsupported_version";
+
 /** What follows from the reasons of a stream's end that are not `lost`. */
-export const endings: Readonly<Partial<Record<StreamEndReason, EndName>>> = {
+export const endings: Readonly<Partial<Record<EndReason, EndName>>> = {
   expired: "unauthorized",
   revoked: "stopped",
   removed: "stopped",
   not_found: "stopped",
+  unsupported_version: "stopped",
 };
 
 /** Statuses of 4xx that are worth another try. All other ones of 4xx stay what they are. */
@@ -132,6 +137,7 @@ export const transitions: Readonly<Record<StateName, Rules>> = {
     shown: [{ unless: "patient", to: "opening" }],
     online: [{ unless: "patient", to: "opening" }],
     reconnect: [{ unless: "patient", to: "opening" }],
+    answered: [{ unless: "patient", to: "opening" }],
   },
   renewing: {
     ...always,

@@ -1,8 +1,11 @@
 import { MillraceError } from "@millrace/core";
-import type { ErrorCode } from "@millrace/core";
+import type { Cause, ErrorCode } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import type { Acceptance } from "@millrace/core/reading";
 import { pauseRangeMs } from "../connection/machine.ts";
+import { retryAfterMostMs } from "../connection/states.ts";
 import { endOfStatus } from "../connection/transitions.ts";
+import { silenceMs, slowestBytesPerMs } from "./limits.ts";
 
 /** Gives the bearer token. `rejected`: the server refused the last one, so a kept one is not worth giving. */
 export type TokenSource = (asked: { readonly rejected: boolean }) => string | Promise<string>;
@@ -13,6 +16,7 @@ export interface RequestOptions {
   readonly token: string | TokenSource | undefined;
   readonly fetch: typeof globalThis.fetch;
   readonly random: () => number;
+  readonly clock: Clock;
 }
 
 /** A request to a route below the mount. */
@@ -24,6 +28,8 @@ export interface RouteRequest {
   readonly signal?: AbortSignal | undefined;
   /** Its answer is a file, not JSON: `file` of the answer is its blob. */
   readonly isFile?: boolean | undefined;
+  /** Called when it is sent, with the size of its body. */
+  readonly onSend?: ((size: number) => void) | undefined;
 }
 
 /** A refusal as the server gave it; of a proxy or a page in between only the status is known. */
@@ -40,48 +46,130 @@ export type Answered =
   | { readonly ok: true; readonly status: number; readonly json: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly problem: ProblemAnswer };
 
-/** Makes requests with credentials, and repeats those that may be repeated. */
+/** Why an attempt was ended whose request is repeated at once. */
+const again = "again";
+
+/**
+ * Makes requests with credentials, each attempt under its limit, and repeats them: each is the same request
+ * however often it arrives, by its idempotency key or by what it names.
+ */
 export class Requests {
   /** `Millrace-Who` of the last answer: one user of one tenant. */
   who: string | undefined;
-  /** Called when an answer is the first for a user. */
-  onWho: (who: string) => void = () => undefined;
+  /** Why there is no token, since it was asked for last. */
+  fault: Cause | undefined;
+  /** Called when an answer is the first for a user, with the token of its request. */
+  onWho: (who: string, token: string | undefined) => void = () => undefined;
+  /** Called when a request was answered: there is a network, and a server. */
+  onAnswer: () => void = () => undefined;
+  /** Called when `fault` has changed. */
+  onFault: () => void = () => undefined;
+  readonly base: string;
   readonly #options: RequestOptions;
-  readonly #base: string;
   /** Pauses that end early when there is a sign of life. */
   readonly #pauses = new Set<() => void>();
+  /** Ends each short attempt that is under way, to begin it again. */
+  readonly #open = new Set<() => void>();
+  /** Those of them that were sent before the connection was lost. */
+  #doubted: readonly (() => void)[] = [];
 
   constructor(options: RequestOptions) {
     this.#options = options;
-    this.#base = options.url.replace(/\/+$/, "");
+    this.base = options.url.replace(/\/+$/, "");
   }
 
-  /** One request, whatever its status. Rejects without an answer. */
+  /** One request, whatever its status. Rejects without an answer. Its owner limits it. */
   async send(path: string, request: RouteRequest = {}): Promise<Response> {
-    const { token } = this.#options;
     const { method, body, signal } = request;
     const headers: Record<string, string> = { ...request.headers };
-    if (token !== undefined) headers["authorization"] = `Bearer ${await this.#token(false)}`;
+    const token = await this.token();
+    signal?.throwIfAborted(); // it may have taken long
+    if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
     const isBytes = body instanceof Uint8Array;
     if (body !== undefined && !isBytes) headers["content-type"] = "application/json";
-    const response = await this.#options.fetch(`${this.#base}${path}`, {
+    const sent = isBytes ? (body as BodyInit & Uint8Array) : JSON.stringify(body);
+    request.onSend?.(sent?.length ?? 0);
+    const response = await this.#options.fetch(this.base + path, {
       method: method ?? (body === undefined ? "GET" : "POST"),
       headers,
-      body: body === undefined ? null : isBytes ? (body as BodyInit) : JSON.stringify(body),
+      body: sent ?? null,
       signal: signal ?? null,
       cache: "no-store",
     });
     const who = response.headers.get("millrace-who") ?? this.who;
     if (who !== undefined && who !== this.who) {
       this.who = who;
-      this.onWho(who);
+      this.onWho(who, token);
     }
     return response;
   }
 
-  /** Asks for another token, after the server refused the last. */
-  async renew(): Promise<void> {
-    await this.#token(true);
+  /** The token, or another one if the server refused the last. Rejects when there is none in time. */
+  async token(rejected: boolean = false): Promise<string | undefined> {
+    const { token, clock } = this.#options;
+    if (typeof token !== "function") return token;
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const ms = silenceMs.token;
+    const end = clock.after(ms, () => reject(new Error(`no token within ${ms} ms`)));
+    try {
+      const given = await Promise.race([token({ rejected }), late]);
+      this.#note(undefined);
+      return given;
+    } catch (error) {
+      this.#note({ code: "no_token", message: String(error) });
+      throw error;
+    } finally {
+      end();
+    }
+  }
+
+  /** One request to the end of its answer, under the limit of its kind. Rejects without a whole answer. */
+  async attempt(path: string, request: RouteRequest): Promise<Answered> {
+    const { signal, isFile } = request;
+    const { clock } = this.#options;
+    const own = new AbortController();
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    const end = (reason: unknown): void => {
+      reject(reason);
+      own.abort(reason);
+    };
+    const restart = (): void => end(again);
+    const close = (): void => end(signal?.reason);
+    const silence = silenceMs[isFile ? "file" : "short"];
+    let unlimit = (): void => undefined;
+    const limit = (size: number): void => {
+      unlimit();
+      unlimit = clock.after(silence + size / slowestBytesPerMs, () => end("silent"));
+    };
+    const exchange = async (): Promise<Answered> => {
+      const response = await this.send(path, { ...request, signal: own.signal, onSend: limit });
+      limit(0);
+      const body = response.body?.pipeThrough(
+        new TransformStream<Uint8Array, Uint8Array>({
+          transform: (piece, out) => {
+            limit(0);
+            out.enqueue(piece);
+          },
+        }),
+      );
+      // Without its status: browsers give an answer of 204 a body, and take none for such a status.
+      const content = new Response(body ?? null, { headers: response.headers });
+      return await answerOf(response, content, isFile);
+    };
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", close);
+    // What moves many bytes may be slow, and half of them are not sent twice for a break elsewhere.
+    if (!isFile && !(request.body instanceof Uint8Array)) this.#open.add(restart);
+    limit(0);
+    try {
+      const answered = await Promise.race([exchange(), ended]);
+      if (answered.ok || !answered.problem.retryable) this.onAnswer();
+      return answered;
+    } finally {
+      unlimit();
+      this.#open.delete(restart);
+      signal?.removeEventListener("abort", close);
+    }
   }
 
   /** Repeats a request until it is answered. Rejects only when its signal is aborted. */
@@ -90,57 +178,76 @@ export class Requests {
     for (let attempt = 1; ; attempt += 1) {
       let retryAfterMs: number | undefined;
       try {
-        const response = await this.send(path, request);
-        if (response.ok) {
-          const { status } = response;
-          const json = request.isFile ? { file: await response.blob() } : await jsonOf(response);
-          return { ok: true, status, json };
-        }
-        const problem = await problemOf(response);
+        const answered = await this.attempt(path, request);
+        if (answered.ok) return answered;
+        const { problem } = answered;
         if (problem.status === 401 && !renewed) {
           renewed = true;
-          await this.renew();
+          await this.token(true);
           continue;
         }
-        if (!problem.retryable) return { ok: false, problem };
+        if (!problem.retryable) return answered;
         ({ retryAfterMs } = problem);
-      } catch {
+      } catch (error) {
         // No answer, or half of one: the same again. It may have been stored.
+        if (error === again) continue;
       }
-      request.signal?.throwIfAborted();
       await this.pause(attempt, retryAfterMs, request.signal);
     }
   }
 
-  /** There is a network, and a server: what waits is tried now. */
-  wake(): void {
-    for (const end of this.#pauses) end();
+  /** The connection is lost: what was sent on it may never be answered. */
+  doubt(): void {
+    this.#doubted = [...this.#open];
   }
 
-  async #token(rejected: boolean): Promise<string> {
-    const { token } = this.#options;
-    return typeof token === "function" ? await token({ rejected }) : (token ?? "");
+  /** There is a network, and a server: what waits, and what was doubted, is tried now. */
+  wake(): void {
+    const due = [...this.#doubted, ...this.#pauses];
+    this.#doubted = [];
+    for (const end of due) end();
   }
 
   /** Waits before another try: as long as was asked, else longer each time. Rejects when the signal is aborted. */
   async pause(attempt: number, asked: number | undefined, signal?: AbortSignal): Promise<void> {
-    const range = pauseRangeMs({ attempt, retryMs: 0 });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, asked ?? range * this.#options.random());
-    // A server that named a time is not asked before it.
-    if (asked === undefined) this.#pauses.add(resolve);
-    signal?.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
-    this.#pauses.delete(resolve);
-    clearTimeout(timer);
+    const { clock, random } = this.#options;
     signal?.throwIfAborted();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = (): void => resolve();
+    const range = pauseRangeMs({ attempt, retryMs: 0 });
+    const ms = asked === undefined ? range * random() : Math.min(asked, retryAfterMostMs);
+    const unlimit = clock.after(ms, end);
+    // A server that named a time is not asked before it.
+    if (asked === undefined) this.#pauses.add(end);
+    signal?.addEventListener("abort", end);
+    await promise;
+    unlimit();
+    this.#pauses.delete(end);
+    signal?.removeEventListener("abort", end);
+    signal?.throwIfAborted();
+  }
+
+  #note(fault: Cause | undefined): void {
+    if (this.fault === fault) return;
+    this.fault = fault;
+    this.onFault();
   }
 }
 
+async function answerOf(
+  response: Response,
+  content: Response,
+  isFile: boolean | undefined,
+): Promise<Answered> {
+  const { ok, status } = response;
+  if (!ok) return { ok, problem: await problemOf(response, content) };
+  return { ok, status, json: isFile ? { file: await content.blob() } : await jsonOf(content) };
+}
+
 /** Why a request was refused. Never throws. */
-async function problemOf(response: Response): Promise<ProblemAnswer> {
+async function problemOf(response: Response, content: Response): Promise<ProblemAnswer> {
   const { status } = response;
-  const json = await jsonOf(response).catch((): Readonly<Record<string, unknown>> => ({}));
+  const json = await jsonOf(content).catch((): Readonly<Record<string, unknown>> => ({}));
   const { code, detail, retryable } = json;
   return {
     status,
@@ -165,7 +272,11 @@ async function jsonOf(response: Response): Promise<Readonly<Record<string, unkno
 
 /** A key, or the id of a new session: 32 hexadecimal digits. Also in pages without a secure context. */
 export function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return hexOf(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** Bytes in hexadecimal digits. */
+export function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

@@ -1,3 +1,4 @@
+import { systemClock as clock } from "@millrace/core/ports";
 import { expect, it } from "vitest";
 import { Requests } from "../http/requests.ts";
 import { ClientOutbox, memoryOutbox, storageOutbox } from "./outbox.ts";
@@ -65,13 +66,13 @@ it("what does not fit is not kept, and nobody is stopped by it", async () => {
 
 it("what was kept for a user is named to nobody else, in the order in which it was kept", async () => {
   const outbox = memoryOutbox();
-  const requests = new Requests({ url: "/", token: undefined, fetch, random: () => 0 });
-  const kept = new ClientOutbox(outbox, requests);
+  const requests = new Requests({ url: "/", token: undefined, fetch, random: () => 0, clock });
+  const kept = new ClientOutbox(outbox, requests, undefined);
   const { who: _, ...unnamed } = post("c", 3_000);
   kept.put(unnamed); // before the first answer
   for (const each of [post("b", 2_000), post("a", 1_000)]) await outbox.put(each);
 
-  expect(await kept.named("acme/eve")).toEqual([]);
+  expect(await kept.named("acme/eve", undefined)).toEqual([]);
   expect(await outbox.load()).toContainEqual({ ...unnamed, who: "acme/eve" });
-  expect(await kept.named("acme/ann")).toEqual([post("a", 1_000), post("b", 2_000)]);
+  expect(await kept.named("acme/ann", undefined)).toEqual([post("a", 1_000), post("b", 2_000)]);
 });

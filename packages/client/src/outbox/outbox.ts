@@ -1,3 +1,4 @@
+import { hexOf, newKey } from "../http/requests.ts";
 import type { Requests } from "../http/requests.ts";
 
 /** Something that was sent to a session and has no answer yet. Plain JSON. */
@@ -5,7 +6,10 @@ export interface OutboxPost {
   /** The idempotency key: a repeat of it, from any page, is the same send. */
   readonly key: string;
   readonly sessionId: string;
-  /** Whom it was sent for, as the server names them. It is never sent for another user. */
+  /**
+   * Whom it was sent for, as the server names them: it is never sent for another user. Until the server has
+   * named one, a mark: a hash of the token, which is not kept itself, or of the page.
+   */
   readonly who: string;
   /** Below the session, such as `/inputs`. */
   readonly path: string;
@@ -80,22 +84,31 @@ function read(text: string | null): OutboxPost | undefined {
 
 /**
  * The outbox of one client. A post is kept only for a user whom the server has named: else the next user
- * of a browser would send it. Until the first answer posts wait here, in memory.
+ * of a browser would send it. Until the first answer it is kept under a mark, and given to the user whom
+ * the server names in answer to a request of the same mark.
  */
 export class ClientOutbox {
   readonly #outbox: Outbox;
   readonly #requests: Requests;
+  readonly #pageId: string | undefined;
   readonly #unnamed = new Map<string, Omit<OutboxPost, "who">>();
 
-  constructor(outbox: Outbox, requests: Requests) {
+  constructor(outbox: Outbox, requests: Requests, pageId: string | undefined) {
     this.#outbox = outbox;
     this.#requests = requests;
+    this.#pageId = pageId;
   }
 
   put(post: Omit<OutboxPost, "who">): void {
     const { who } = this.#requests;
-    if (who === undefined) this.#unnamed.set(post.key, post);
-    else quietly(() => this.#outbox.put({ ...post, who }));
+    if (who !== undefined) return quietly(() => this.#outbox.put({ ...post, who }));
+    this.#unnamed.set(post.key, post);
+    quietly(async () => {
+      const mark = await this.#mark(await this.#requests.token());
+      // It may have been answered meanwhile, or the user was named.
+      if (mark !== undefined && this.#unnamed.has(post.key))
+        await this.#outbox.put({ ...post, who: mark });
+    });
   }
 
   remove(key: string): void {
@@ -103,12 +116,27 @@ export class ClientOutbox {
     quietly(() => this.#outbox.remove(key));
   }
 
-  /** The user is known: keeps what waited, and returns what an earlier page has left for them, in order. */
-  async named(who: string): Promise<readonly OutboxPost[]> {
+  /**
+   * The user of a token is known: keeps what waited, and returns what an earlier page has left for them, in
+   * order.
+   */
+  async named(who: string, token: string | undefined): Promise<readonly OutboxPost[]> {
     const left = await this.#load();
     for (const post of this.#unnamed.values()) quietly(() => this.#outbox.put({ ...post, who }));
     this.#unnamed.clear();
-    return left.filter((post) => post.who === who).toSorted((a, b) => a.time - b.time);
+    const mark = await this.#mark(token).catch(() => undefined);
+    return left
+      .filter((post) => post.who === who || post.who === mark)
+      .toSorted((a, b) => a.time - b.time);
+  }
+
+  /** What stands for the user until the server names one. Undefined: nothing does, so nothing is kept. */
+  async #mark(token: string | undefined): Promise<string | undefined> {
+    const secret = token ?? this.#pageId;
+    const { subtle } = crypto as Partial<Crypto>; // only in secure contexts
+    if (secret === undefined || subtle === undefined) return undefined;
+    const text = new TextEncoder().encode(`millrace ${this.#requests.base} ${secret}`);
+    return `mark:${hexOf(new Uint8Array(await subtle.digest("SHA-256", text)))}`;
   }
 
   async #load(): Promise<readonly OutboxPost[]> {
@@ -118,6 +146,31 @@ export class ClientOutbox {
       return [];
     }
   }
+}
+
+const pageName = (base: string): string => `millrace:page:${base}`;
+
+/**
+ * Names this page where no token says whose it is. The name lasts over a reload and over nothing else: not
+ * in other tabs, not in the page that a link or a form leads to, as a sign-in does, not after `forgetPage`.
+ */
+export function pageIdOf(base: string): string | undefined {
+  try {
+    const { sessionStorage, document } = globalThis as Partial<typeof globalThis>;
+    if (sessionStorage === undefined || document === undefined) return undefined;
+    const loads = performance.getEntriesByType("navigation") as { readonly type?: string }[];
+    const earlier = loads[0]?.type === "reload" && sessionStorage.getItem(pageName(base));
+    const id = earlier || newKey();
+    sessionStorage.setItem(pageName(base), id);
+    return id;
+  } catch {
+    return undefined; // A page that may not store.
+  }
+}
+
+/** The next client of this page, or after its reload, may be another user's. */
+export function forgetPage(base: string): void {
+  quietly(() => sessionStorage.removeItem(pageName(base)));
 }
 
 /** Ignores failures: what an outbox fails to store is still sent by this page. */

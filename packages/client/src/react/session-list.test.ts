@@ -1,7 +1,9 @@
 import { MillraceError } from "@millrace/core";
+import { systemClock } from "@millrace/core/ports";
 import { expect, it } from "vitest";
 import type { SessionDetails } from "../session/types.ts";
 import { SessionListStore } from "./session-list.ts";
+import type { ReadPage } from "./session-list.ts";
 
 const details = (id: string, head = 1): SessionDetails => ({
   id,
@@ -12,9 +14,11 @@ const details = (id: string, head = 1): SessionDetails => ({
   updatedAt: head,
 });
 
+const listOf = (read: ReadPage): SessionListStore => new SessionListStore(read, systemClock);
+
 it("a session that did not change is the same object, and a list in which nothing changed is the same list", async () => {
   let listed = [details("a"), details("b")];
-  const store = new SessionListStore(() => Promise.resolve({ sessions: structuredClone(listed) }));
+  const store = listOf(() => Promise.resolve({ sessions: structuredClone(listed) }));
   await store.refresh();
   const first = store.view();
   await store.refresh();
@@ -32,7 +36,7 @@ it("a session that did not change is the same object, and a list in which nothin
 
 it("pages are added one by one and are all read again", async () => {
   const asked: (string | undefined)[] = [];
-  const store = new SessionListStore((after) => {
+  const store = listOf((after) => {
     asked.push(after);
     const at = Number(after ?? 0);
     const next = at < 2 ? { next: String(at + 1) } : {};
@@ -50,7 +54,7 @@ it("pages are added one by one and are all read again", async () => {
 
 it("a refusal is shown beside what was read before", async () => {
   let isRefused = false;
-  const store = new SessionListStore(() =>
+  const store = listOf(() =>
     isRefused
       ? Promise.reject(new MillraceError("refused", "who is this?"))
       : Promise.resolve({ sessions: [details("a")] }),
@@ -69,7 +73,7 @@ it("a refusal is shown beside what was read before", async () => {
 
 it("it is read while somebody subscribes, soon after a change, and not after the last one left", async () => {
   let reads = 0;
-  const store = new SessionListStore(() => {
+  const store = listOf(() => {
     reads += 1;
     return Promise.resolve({ sessions: [details("a", reads)] });
   });

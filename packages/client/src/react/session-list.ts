@@ -1,5 +1,6 @@
 import type { Cause } from "@millrace/core";
 import { MillraceError } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import type { SessionDetails } from "../session/types.ts";
 
 /** While a list is shown it is read again so often: sessions of other devices come and go. */
@@ -30,16 +31,18 @@ const empty: SessionListView = { sessions: [], loading: true, more: false, error
 /** A list of sessions, read while it has subscribers: at once, then from time to time. */
 export class SessionListStore {
   readonly #read: ReadPage;
+  readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
   #view = empty;
   #pages = 1;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the timer is due, by the clock of the page. */
+  #unset: () => void = () => undefined;
+  /** When the timer is due. */
   #dueAt = Infinity;
   #reading: Promise<void> | undefined;
 
-  constructor(read: ReadPage) {
+  constructor(read: ReadPage, clock: Clock) {
     this.#read = read;
+    this.#clock = clock;
   }
 
   readonly view = (): SessionListView => this.#view;
@@ -72,20 +75,20 @@ export class SessionListStore {
 
   /** Reads after so long, or sooner if it is due sooner. */
   #readAfter(ms: number): void {
-    const dueAt = performance.now() + ms;
+    const dueAt = this.#clock.monotonic() + ms;
     if (this.#listeners.size === 0 || this.#dueAt <= dueAt) return;
     this.#clear();
     this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => {
+    this.#unset = this.#clock.after(ms, () => {
       this.#clear();
       const { document } = globalThis as Partial<typeof globalThis>;
       if (ms === everyMs && document?.visibilityState === "hidden") this.#readAfter(everyMs);
       else void this.refresh();
-    }, ms);
+    });
   }
 
   #clear(): void {
-    clearTimeout(this.#timer);
+    this.#unset();
     this.#dueAt = Infinity;
   }
 

@@ -1,4 +1,5 @@
 import { MillraceError } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import type { BlobLike, Content } from "@millrace/core/reading";
 import type { Answered, ProblemAnswer, Requests, RouteRequest } from "../http/requests.ts";
 import type { ClientOutbox } from "../outbox/outbox.ts";
@@ -32,6 +33,7 @@ export interface SenderParts {
   /** Of the session. */
   readonly id: string;
   readonly isNew: boolean;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onChange: () => void;
 }
@@ -149,8 +151,8 @@ export class Sender {
 
   #keep({ key, path, method }: Outgoing, body: unknown): void {
     if (method !== undefined) return;
-    const { outbox, id } = this.#parts;
-    outbox.put({ key, sessionId: id, path, body, time: Date.now() });
+    const { outbox, id, clock } = this.#parts;
+    outbox.put({ key, sessionId: id, path, body, time: clock.now() });
   }
 
   #done(entry: Entry, answered: Answered): void {
@@ -174,12 +176,11 @@ type Upload = (bytes: Uint8Array, mediaType: string) => Promise<string>;
 
 /** What is sent of a content: at once if it is text, else after its files were read and uploaded. */
 export function contentBody(content: Content, upload: Upload): object | Promise<object> {
-  const pieces = typeof content === "string" ? [content] : content;
   if (typeof content === "string") return { text: content };
-  const parts = pieces.map((piece, at) =>
+  const parts = content.map((piece, at) =>
     typeof piece === "string" ? { kind: "text", text: piece } : filePart(piece, at, upload),
   );
-  if (pieces.every((piece) => typeof piece === "string")) return { parts };
+  if (content.every((piece) => typeof piece === "string")) return { parts };
   return allOf(parts);
 }
 

@@ -13,7 +13,7 @@ import { emptyState } from "@millrace/core/reading";
 import { decodeItem } from "@millrace/core/wire";
 import { List } from "@millrace/core/writing";
 import type { Machine } from "../connection/machine.ts";
-import type { ClientConnection } from "../stream/connector.ts";
+import type { Connector } from "../stream/connector.ts";
 import type { WatchedSession, OlderItems } from "../stream/watched.ts";
 import type { Sender } from "./sender.ts";
 import type { ClientView } from "./types.ts";
@@ -22,7 +22,7 @@ import type { ClientView } from "./types.ts";
 export function showSession(
   { id, state, older, ended }: WatchedSession,
   { waiting }: Pick<Sender, "waiting">,
-  { connection, machine }: { readonly connection: ClientConnection; readonly machine: Machine },
+  { connection, machine, fault }: Pick<Connector, "connection" | "machine" | "fault">,
 ): ClientView {
   const known = state ?? emptyState("" as SessionUid, id as SessionId); // shown only, never applied to
   const view = project(known);
@@ -35,7 +35,7 @@ export function showSession(
     ...view,
     ...withOlder(view, known, older),
     queue: underWay.length === 0 ? view.queue : [...view.queue, ...underWay],
-    error: refusalOf(ended, machine) ?? view.error,
+    error: refusalOf(ended, machine) ?? fault ?? view.error,
     connection,
     head: known.head,
     loading: state === undefined && ended === undefined,
@@ -48,9 +48,15 @@ function refusalOf(ended: WatchedSession["ended"], { refusal }: Machine): Cause 
   if (ended !== undefined && ended !== "not_found" && ended !== "finished")
     return { code: ended, message: `the session is ${ended}` };
   if (refusal === undefined) return undefined;
-  if ("reason" in refusal) return { code: refusal.reason, message: "the server ended the stream" };
+  if ("reason" in refusal) return { code: refusal.reason, message: messageOf(refusal.reason) };
   const code = refusal.status === 401 ? "unauthenticated" : `http_${refusal.status}`;
   return { code, message: `the server answered ${refusal.status}` };
+}
+
+function messageOf(reason: string): string {
+  return reason === "unsupported_version"
+    ? "the server's protocol is of another version: load the page anew"
+    : "the server ended the stream";
 }
 
 /** A page as the server answers it. */

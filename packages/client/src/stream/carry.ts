@@ -52,7 +52,9 @@ export async function carryStream(carried: Carried): Promise<void> {
     const { done, value } = await reader.read();
     if (done || signal.aborted) break;
     report({ type: "bytes" });
-    const items = decoder.feed(text.decode(value, { stream: true }));
+    const items = decoder
+      .feed(text.decode(value, { stream: true }))
+      .filter((item) => item.kind !== "event" || item.event === "message");
     carried.pass?.(items.flatMap((item) => (item.kind === "event" ? [[item.data, item.id]] : [])));
     for (const item of items) {
       if (item.kind === "retry") report({ type: "retry", ms: item.ms });

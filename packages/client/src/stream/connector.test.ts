@@ -1,3 +1,4 @@
+import { systemClock as clock } from "@millrace/core/ports";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Requests } from "../http/requests.ts";
 import { Connector } from "./connector.ts";
@@ -53,9 +54,10 @@ function setUp(): {
     return promise;
   };
   const random = (): number => 0.5;
-  const requests = new Requests({ url: "/agent", token: "t", fetch: call as typeof fetch, random });
-  const sessions = new WatchedSessions();
-  const connector = new Connector({ requests, sessions, random });
+  const base = { url: "/agent", token: "t", fetch: call as typeof fetch };
+  const requests = new Requests({ ...base, random, clock });
+  const sessions = new WatchedSessions(clock);
+  const connector = new Connector({ requests, sessions, random, clock });
   sessions.of("one").listeners.add(() => undefined);
   connector.take({ type: "watch" });
   return { asked, last: () => asked.at(-1) as Asked, connector, open: () => open };

@@ -1,3 +1,5 @@
+import type { Cause } from "@millrace/core";
+import type { Clock } from "@millrace/core/ports";
 import { connectionOf, initialMachine, step } from "../connection/machine.ts";
 import type { Command, ConnectionEvent, Machine } from "../connection/machine.ts";
 import type { TimerName } from "../connection/states.ts";
@@ -16,13 +18,14 @@ export interface ConnectorParts {
   readonly requests: Requests;
   readonly sessions: WatchedSessions;
   readonly random: () => number;
+  readonly clock: Clock;
   readonly tabs?: Tabs | undefined;
 }
 
 /** Carries out what the machine of the connection commands: timers, streams, renewals. */
 export class Connector {
   readonly #parts: ConnectorParts;
-  readonly #timers = new Map<TimerName, ReturnType<typeof setTimeout>>();
+  readonly #timers = new Map<TimerName, () => void>();
   #machine: Machine = initialMachine;
   #held: AbortController | undefined;
 
@@ -38,6 +41,11 @@ export class Connector {
     return connectionOf(this.#machine);
   }
 
+  /** Why requests have no token. */
+  get fault(): Cause | undefined {
+    return this.#parts.requests.fault;
+  }
+
   take(event: ConnectionEvent): void {
     const before = this.#machine;
     const shown = this.connection;
@@ -45,14 +53,20 @@ export class Connector {
     const { machine, commands } = step(before, event, random());
     this.#machine = machine;
     for (const command of commands) this.#carryOut(command);
-    if (machine.state === "live" && before.state !== "live") requests.wake();
+    const { state } = machine;
+    if (state !== before.state) {
+      // After a planned end other requests are still under way.
+      const isLost = state === "waiting" && machine.attempt > 0;
+      if (isLost || state === "offline" || state === "frozen") requests.doubt();
+      if (state === "live") requests.wake();
+    }
     if (this.connection === shown && machine.refusal === before.refusal) return;
     sessions.changeAll();
     sessions.flush();
   }
 
   #carryOut(command: Command): void {
-    const { requests, sessions, tabs } = this.#parts;
+    const { requests, sessions, tabs, clock } = this.#parts;
     switch (command.type) {
       case "connect":
         this.#hold(command.number, (signal, report) => {
@@ -69,7 +83,7 @@ export class Connector {
         break;
       case "renew":
         this.#hold(command.number, async (_signal, report) => {
-          await requests.renew();
+          await requests.token(true);
           report({ type: "renewed" });
         });
         break;
@@ -81,7 +95,7 @@ export class Connector {
         this.#clear(command.timer);
         this.#timers.set(
           command.timer,
-          setTimeout(() => this.take({ type: command.timer }), command.ms),
+          clock.after(command.ms, () => this.take({ type: command.timer })),
         );
         break;
       case "clear_timer":
@@ -93,7 +107,7 @@ export class Connector {
   }
 
   #clear(timer: TimerName): void {
-    clearTimeout(this.#timers.get(timer));
+    this.#timers.get(timer)?.();
     this.#timers.delete(timer);
   }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "@millrace/core/ports";
 import { newKey } from "../http/requests.ts";
 import { carryStream } from "./carry.ts";
 import type { Carried, Passed } from "./carry.ts";
@@ -10,6 +11,7 @@ export interface Tabs {
   /** True from the first stream on that shows that streams are scarce. */
   readonly isWorth: (url: string) => boolean;
   readonly locks: LockManager;
+  readonly clock: Clock;
 }
 
 /** What tabs send each other. */
@@ -29,7 +31,7 @@ const settledMs = 5_000;
 const mostSessions = 50;
 
 /** The tabs of this program, if its platform has locks and channels and it may share. */
-export function tabsOf(share: boolean | undefined): Tabs | undefined {
+export function tabsOf(share: boolean | undefined, clock: Clock): Tabs | undefined {
   const { locks } = (globalThis.navigator ?? {}) as { readonly locks?: LockManager };
   if (share === false || locks === undefined || typeof BroadcastChannel === "undefined")
     return undefined;
@@ -37,6 +39,7 @@ export function tabsOf(share: boolean | undefined): Tabs | undefined {
   let isOn = share === true;
   return {
     locks,
+    clock,
     name: (who) => (isOn && who !== undefined ? `millrace:${who}` : undefined),
     isWorth: (url) => {
       // A stream has no entry while it lasts. The page itself has one, and so has every answer.
@@ -71,7 +74,7 @@ export async function carryShared(carried: Carried, tabs: Tabs, name: string): P
     // Granted when no other tab leads, or when the one that leads is gone.
     await tabs.locks.request(name, { signal }, async () => {
       following();
-      await lead(carried, channel, send);
+      await lead(carried, channel, send, tabs.clock);
     });
   } finally {
     signal.removeEventListener("abort", close);
@@ -115,6 +118,7 @@ async function lead(
   carried: Carried,
   channel: BroadcastChannel,
   send: (message: TabMessage) => void,
+  clock: Clock,
 ): Promise<void> {
   const { sessions, signal } = carried;
   const wants = new Map<string, readonly SessionPosition[]>();
@@ -135,11 +139,11 @@ async function lead(
     changed = undefined;
     wants.clear();
     send({ type: "lead" });
-    await new Promise((resolve) => void setTimeout(resolve, pauseMs));
+    await clock.sleep(pauseMs, signal);
     if (signal.aborted) return;
     changed = new AbortController();
     pauseMs = Math.min(pauseMs * 2, gatherMs.most);
-    const settled = setTimeout(() => (pauseMs = gatherMs.least), settledMs);
+    const unsettle = clock.after(settledMs, () => (pauseMs = gatherMs.least));
     const either = AbortSignal.any([signal, changed.signal]);
     const positions = (): readonly SessionPosition[] => joined(sessions, wants);
     try {
@@ -147,7 +151,7 @@ async function lead(
     } catch (error) {
       if (!changed.signal.aborted) throw error;
     } finally {
-      clearTimeout(settled);
+      unsettle();
     }
   } while (changed.signal.aborted && !signal.aborted);
 }

@@ -1,4 +1,5 @@
 import type { Item, SessionState } from "@millrace/core";
+import { systemClock } from "@millrace/core/ports";
 import { cursorOf, emptyState, snapshot } from "@millrace/core/reading";
 import { encodeCursor, encodeMessage } from "@millrace/core/wire";
 import { itemId, List, partId, sessionId, sessionUid } from "@millrace/core/writing";
@@ -24,7 +25,7 @@ function take(watched: WatchedSessions, state: SessionState): void {
 }
 
 it("a later snapshot that leaves items out takes none of them from the reader who has them", () => {
-  const watched = new WatchedSessions();
+  const watched = new WatchedSessions(systemClock);
   const session = watched.of("s");
   const older = (): readonly string[] | undefined => session.older?.items.map(({ id }) => id);
   take(watched, stateOf(1, 5));
@@ -39,7 +40,7 @@ it("a later snapshot that leaves items out takes none of them from the reader wh
 });
 
 it("a snapshot behind a gap leaves nothing of what was before it, and the way to load it stays", () => {
-  const watched = new WatchedSessions();
+  const watched = new WatchedSessions(systemClock);
   const session = watched.of("s");
   take(watched, stateOf(3, 5));
   take(watched, stateOf(5, 6));

@@ -1,8 +1,9 @@
 import type { Fact, Item, SessionState } from "@millrace/core";
-import type { Batch } from "@millrace/core/ports";
+import type { Batch, Clock } from "@millrace/core/ports";
 import { receive } from "@millrace/core/wire";
 import type { StreamEndReason } from "@millrace/core/wire";
 import { endings } from "../connection/transitions.ts";
+import type { EndReason } from "../connection/transitions.ts";
 
 /** After its last subscriber a session is watched for so long: a component that is mounted anew finds it live. */
 const lingerMs = 1_000;
@@ -61,7 +62,7 @@ export class WatchedSession {
 /** What a message means for the connection that brought it. */
 export type Taken =
   | { readonly type: "gap" }
-  | { readonly type: "ended"; readonly reason: StreamEndReason }
+  | { readonly type: "ended"; readonly reason: EndReason }
   | undefined;
 
 /** The sessions that a client watches. Messages of all of them come in one stream, separated by their ids. */
@@ -71,10 +72,15 @@ export class WatchedSessions {
   readonly #changed = new Set<WatchedSession>();
   /** Sub-agents that the stream shows by itself. */
   readonly #carried = new Set<WatchedSession>();
+  readonly #clock: Clock;
   /** Called when other sessions are wanted than before, or one anew. */
   onWanted: (anew: boolean) => void = () => undefined;
   /** Called when a session with listeners is missing. */
   onMissing: (session: WatchedSession) => void = () => undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   of(id: string): WatchedSession {
     let session = this.#all.get(id);
@@ -122,11 +128,14 @@ export class WatchedSessions {
       case "duplicate":
       case "stale":
         return this.#put(session, received.state, id);
-      case "gap":
-      case "refused":
-        // Of a session that only another tab watches, if it is not garbage.
-        if (session === undefined && received.outcome === "gap") return undefined;
+      case "refused": {
+        const { code } = received.fault;
         if (session !== undefined) session.misfits += 1;
+        return code === "unsupported_version" ? { type: "ended", reason: code } : { type: "gap" };
+      }
+      case "gap":
+        if (session === undefined) return undefined; // of one that only another tab watches
+        session.misfits += 1;
         return { type: "gap" };
       case "ignored":
         return undefined;
@@ -147,10 +156,10 @@ export class WatchedSessions {
       if (!session.listeners.delete(own) || session.listeners.size > 0) return;
       const stay = (): void => undefined;
       session.listeners.add(stay);
-      setTimeout(() => {
+      this.#clock.after(lingerMs, () => {
         session.listeners.delete(stay);
         this.onWanted(false);
-      }, lingerMs);
+      });
     };
   }
 

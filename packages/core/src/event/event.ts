@@ -264,6 +264,11 @@ export interface UsageReported {
   readonly turnId?: TurnId;
   readonly epoch: Epoch;
   readonly usage: Usage;
+  /**
+   * The attempt was lost with its process, which an engine repeats without a new claim. Its usage is not
+   * known and stands as 0. Facts of older writers have none.
+   */
+  readonly lost?: true;
 }
 
 /** An event of a type that a newer version wrote. Carried unchanged, changes nothing here. */

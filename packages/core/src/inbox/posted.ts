@@ -1,5 +1,6 @@
 import { MillraceError } from "../errors.ts";
 import { redactedMessage, redactError } from "../secrets/redact-data.ts";
+import { diskRefusal } from "../ports/disk-refusal.ts";
 import type { Actor } from "../event/event.ts";
 import type { ApprovalId, InputId, RunId } from "../ids.ts";
 
@@ -64,11 +65,11 @@ export function refuse(reason: Refusal, message: string): Refused {
 /** An error that was thrown before or in the store's call, as a refusal. */
 export function refusedBy(error: unknown): Refused {
   if (MillraceError.is(error)) return { accepted: false, reason: reasonOf(error), error };
-  const broken = new MillraceError(
-    "broken_port",
-    `nothing is known to be stored: ${redactedMessage(error)}`,
-    { cause: redactError(error) },
-  );
+  const refused = diskRefusal(error);
+  const what = refused === undefined ? redactedMessage(error) : `${refused}, and send again`;
+  const broken = new MillraceError("broken_port", `nothing is known to be stored: ${what}`, {
+    cause: redactError(error),
+  });
   return { accepted: false, reason: "failed", error: broken };
 }
 

@@ -9,6 +9,7 @@ import { continueLane, openLane, restateLane } from "../event/lane.ts";
 import type { OpenLane } from "../event/state.ts";
 import type { PartId } from "../ids.ts";
 import type { AppendOutcome, Nudge } from "../ports/event-log.ts";
+import { systemRandom } from "../ports/clock.ts";
 import { endlessPause } from "../ports/retry.ts";
 import { Gathered, sizeOfEvents } from "./gathered.ts";
 import { Load, defaultWindow } from "./load.ts";
@@ -93,8 +94,8 @@ class Writer {
     this.#options = options;
     this.#envelope = envelopeOf(options);
     this.#pending = new Gathered(opening);
-    this.#pace = new Pace(boundsOf(options), Load.of(options.clock));
-    this.#timer = SharedTimer.of(options.clock);
+    this.#pace = new Pace(boundsOf(options), Load.of(options.log, options.clock));
+    this.#timer = SharedTimer.of(options.log, options.clock);
     this.#appendedAt = options.clock.monotonic();
     const batch = {
       ...this.#envelope,
@@ -213,14 +214,14 @@ class Writer {
 
   /** Reads nudges until the lane is closed. While the log is away it subscribes again and again. */
   async #listen(): Promise<void> {
-    const { log, uid, clock } = this.#options;
+    const { log, uid, clock, random = systemRandom } = this.#options;
     const { signal } = this.#stop;
     for (let failures = 1; !signal.aborted; failures += 1) {
       try {
         for await (const nudge of await log.nudges(uid, { signal })) this.#takeNudge(nudge);
         return;
       } catch {
-        await clock.sleep(endlessPause(failures, Math.random()), signal);
+        await clock.sleep(endlessPause(failures, random()), signal);
       }
     }
   }

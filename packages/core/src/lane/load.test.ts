@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog, WindowBounds } from "../ports/event-log.ts";
 import { manualClock } from "../reference/manual-clock.ts";
+import { memoryEventLog } from "../reference/memory-event-log.ts";
 import { systemClock } from "../reference/system.ts";
 import { append, begin, startWriter } from "../testing/lane-fixture.ts";
 import { Load, defaultWindow } from "./load.ts";
@@ -17,7 +18,7 @@ function startProcess() {
       await time.advance(1);
     }
   };
-  return { clock, time, spend, load: Load.of(clock) };
+  return { clock, time, spend, load: Load.of(memoryEventLog(), clock) };
 }
 
 describe("the window by load", () => {
@@ -71,7 +72,7 @@ describe("the window by load", () => {
     const time = manualClock();
     await time.advance(10_000);
 
-    expect(Load.of(time).windowMs(defaultWindow)).toBe(8);
+    expect(Load.of(memoryEventLog(), time).windowMs(defaultWindow)).toBe(8);
   });
 
   test("does not grow with the time that an append takes", async () => {

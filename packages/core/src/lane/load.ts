@@ -1,5 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
-import type { WindowBounds } from "../ports/event-log.ts";
+import type { EventLog, WindowBounds } from "../ports/event-log.ts";
+import { ofLog } from "./of-log.ts";
 
 /** The busy share of the event loop from which on a level begins. Below the first it is level 0. */
 const levels = [0.5, 0.75];
@@ -15,8 +16,8 @@ export const defaultWindow: WindowBounds = { leastMs: windowsMs[0], mostMs: wind
 
 /**
  * How busy the event loop of this process is, as the length of a window. A narrow window costs wake-ups
- * and buys latency, which is free as long as the processor has nothing else to do. One for each clock,
- * so that all lanes of a process have the same window and end it together.
+ * and buys latency, which is free as long as the processor has nothing else to do. One for each log and
+ * clock, so that all lanes of a host have the same window and end it together.
  *
  * It is the share of time in which the loop was not idle. How long an append takes is no sign of
  * load: it contains the delay of this loop, which a wider window would only add to.
@@ -36,12 +37,8 @@ export class Load {
     this.#busyMs = clock.busyMs?.() ?? 0;
   }
 
-  /** The one of this clock. */
-  static of(clock: Clock): Load {
-    const known = byClock.get(clock) ?? new Load(clock);
-    byClock.set(clock, known);
-    return known;
-  }
+  /** The one of those that write to this log by this clock. */
+  static readonly of: (log: EventLog, clock: Clock) => Load = ofLog((clock) => new Load(clock));
 
   /** The present window, within the bounds. A clock that does not know its load gives the shortest. */
   windowMs({ leastMs, mostMs }: WindowBounds): number {
@@ -62,5 +59,3 @@ export class Load {
     this.#heldAt = now;
   }
 }
-
-const byClock = new WeakMap<Clock, Load>();

@@ -1,4 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
+import type { EventLog } from "../ports/event-log.ts";
+import { ofLog } from "./of-log.ts";
 
 /** A moment that is waited for. */
 interface Moment {
@@ -8,8 +10,8 @@ interface Moment {
 
 /**
  * One timer for all who wait for the same moment. Windows end at multiples of their length, so all lanes
- * of a process wait for few moments: what a timer costs is paid once for them, and what they append
- * shares a round trip. One for each clock.
+ * of a host wait for few moments: what a timer costs is paid once for them, and what they append
+ * shares a round trip. One for each log and clock.
  */
 export class SharedTimer {
   readonly #clock: Clock;
@@ -19,12 +21,10 @@ export class SharedTimer {
     this.#clock = clock;
   }
 
-  /** The one of this clock. */
-  static of(clock: Clock): SharedTimer {
-    const known = byClock.get(clock) ?? new SharedTimer(clock);
-    byClock.set(clock, known);
-    return known;
-  }
+  /** The one of those that write to this log by this clock. */
+  static readonly of: (log: EventLog, clock: Clock) => SharedTimer = ofLog(
+    (clock) => new SharedTimer(clock),
+  );
 
   /** Calls it at a time of the monotonic clock, or up to a millisecond before. It must not throw. */
   at(time: number, call: () => void): void {
@@ -49,5 +49,3 @@ export class SharedTimer {
     for (const call of moment.calls) call();
   }
 }
-
-const byClock = new WeakMap<Clock, SharedTimer>();

@@ -36,6 +36,8 @@ export interface LaneWriterOptions {
   readonly windowSize?: number | undefined;
   /** After this long without a batch the writer appends `lane_idled`, so that a lost batch is noticed. */
   readonly idleMs?: number | undefined;
+  /** In [0, 1). Spreads the times at which writers come back to a log that was away. `Math.random` if left out. */
+  readonly random?: (() => number) | undefined;
 }
 
 /**

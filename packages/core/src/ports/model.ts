@@ -24,6 +24,11 @@ export interface Model {
   readonly bindsReasoning?: boolean | undefined;
   /** True if it takes `summarise`. */
   readonly summarises?: boolean | undefined;
+  /**
+   * What a million of its tokens usually costs, in US dollars. For estimates alone: the cost of a reply is in
+   * its usage. Left out: unknown.
+   */
+  readonly price?: { readonly input: number; readonly output: number } | undefined;
 }
 
 /** What a model is asked: the transcript, and what it may use to reply. */

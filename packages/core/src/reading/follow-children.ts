@@ -7,6 +7,7 @@ import type { Channel } from "../iterate/channel.ts";
 import { MillraceError } from "../errors.ts";
 import { Following } from "./follow.ts";
 import type { FollowOptions } from "./follow.ts";
+import { systemRandom } from "../ports/clock.ts";
 import { endlessPause } from "../ports/retry.ts";
 import { pause } from "./pause.ts";
 import type { SessionSource } from "./session-reader.ts";
@@ -172,7 +173,7 @@ class Family {
     name: SessionId,
     child: Child,
   ): Promise<Pick<SessionSource, "uid" | "sessionId"> | undefined> {
-    const { store, clock } = this.#options;
+    const { store, clock, random = systemRandom } = this.#options;
     const { signal } = child.leave;
     for (let failures = 0; ;) {
       const settled = child.settled;
@@ -185,11 +186,7 @@ class Family {
         if (signal.aborted) return undefined;
         failures += 1; // the store is away
       }
-      await pause(
-        clock,
-        failures === 0 ? lookEveryMs : endlessPause(failures, Math.random()),
-        signal,
-      );
+      await pause(clock, failures === 0 ? lookEveryMs : endlessPause(failures, random()), signal);
     }
   }
 

@@ -34,6 +34,8 @@ export interface FollowOptions extends SessionSource {
   readonly snapshotBytes?: number | undefined;
   /** How often the head is read from the store while there is a subscription, in case an announcement was lost. */
   readonly pollMs?: number | undefined;
+  /** In [0, 1). Spreads the times at which readers come back to a log that was away. `Math.random` if left out. */
+  readonly random?: (() => number) | undefined;
   /** Called at each change, the first one included. Must not throw. */
   readonly onConnection?: ((connection: Connection) => void) | undefined;
 }
@@ -119,10 +121,11 @@ export class Following {
   }
 
   async #listen(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, random } = this.#options;
     try {
       await keepSubscribed({
         clock,
+        random,
         signal: this.#done.signal,
         subscribe: async (signal) => {
           const tail = await this.#reader.subscribe(signal);

@@ -1,3 +1,4 @@
+import { systemClock } from "../reference/system.ts";
 import { expect, test } from "vitest";
 import { sessionUid } from "../ids.ts";
 import type { SessionUid } from "../ids.ts";
@@ -145,7 +146,12 @@ test("nothing sleeps and nothing is read after the last session has left, and a 
 
 test("a clock whose sleep returns at once does not stop the event loop", async () => {
   const { store, statements } = polledStore();
-  const instant: Clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
+  const instant: Clock = {
+    now: () => 0,
+    monotonic: () => 0,
+    sleep: async () => undefined,
+    after: systemClock.after,
+  };
   const leave = pollHead(store, instant, {
     uid: sessionUid("u"),
     isUrgent: () => true,

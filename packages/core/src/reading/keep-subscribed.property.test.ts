@@ -1,3 +1,4 @@
+import { systemClock } from "../reference/system.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../../tests/kit/runs.ts";
@@ -158,7 +159,12 @@ test("a final error rejects, the signal and the end of the session resolve", asy
 });
 
 test("a clock whose sleep returns at once does not stop the event loop", async () => {
-  const instant: Clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
+  const instant: Clock = {
+    now: () => 0,
+    monotonic: () => 0,
+    sleep: async () => undefined,
+    after: systemClock.after,
+  };
   const end = new AbortController();
   let tries = 0;
   const kept = keepSubscribed({

@@ -1,4 +1,5 @@
 import { MillraceError } from "../errors.ts";
+import { systemRandom } from "../ports/clock.ts";
 import type { Clock } from "../ports/clock.ts";
 import { endlessPause } from "../ports/retry.ts";
 import { pause } from "./pause.ts";
@@ -33,7 +34,7 @@ const workedMs = 5_000;
  * rejects with a final error.
  */
 export async function keepSubscribed<Message>(kept: RenewedSubscription<Message>): Promise<void> {
-  const { clock, signal, random = Math.random } = kept;
+  const { clock, signal, random = systemRandom } = kept;
   const isFinal = kept.isFinal ?? ((error: unknown) => MillraceError.is(error));
   let broken: boolean | undefined;
   for (let failures = 0; !signal.aborted;) {

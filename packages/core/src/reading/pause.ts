@@ -2,8 +2,8 @@ import type { Clock } from "../ports/clock.ts";
 
 /**
  * Sleeps by the clock. If its sleep returns much too early without an abort, as that of a test's clock
- * may, this also waits for one timer of the host: a loop around it would otherwise never let the
- * event loop run.
+ * may, this also waits for its shortest timer: a loop around it would otherwise never let the event
+ * loop run.
  */
 export async function pause(
   clock: Clock,
@@ -14,5 +14,5 @@ export async function pause(
   const start = clock.monotonic();
   await sleep(ms, signal);
   if (signal.aborted || clock.monotonic() - start >= ms / 2) return;
-  await new Promise((resolve) => setTimeout(resolve, 1));
+  await new Promise<void>((resolve) => void clock.after(1, resolve));
 }

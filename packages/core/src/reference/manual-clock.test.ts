@@ -106,4 +106,39 @@ describe("a manual clock", () => {
     await clock.advance(10);
     await second;
   });
+
+  it("calls back at the time, once, among the sleepers in the order of their times", async () => {
+    const clock = manualClock();
+    const called: string[] = [];
+    clock.after(20, () => called.push(`b at ${clock.now()}`));
+    clock.after(10, () => called.push(`a at ${clock.now()}`));
+    void clock.sleep(15).then(() => called.push(`sleeper at ${clock.now()}`));
+    expect(clock.sleepers()).toBe(3);
+
+    await clock.advance(9);
+    expect(called).toStrictEqual([]);
+    await clock.advance(100);
+
+    expect(called).toStrictEqual(["a at 10", "sleeper at 15", "b at 20"]);
+    expect(clock.sleepers()).toBe(0);
+  });
+
+  it("does not call back what was taken back, also while others of that time are called", async () => {
+    const clock = manualClock();
+    const called: string[] = [];
+    const takeBack = clock.after(10, () => called.push("taken back"));
+    clock.after(10, () => {
+      called.push("first");
+      takeSecond();
+    });
+    const takeSecond = clock.after(10, () => called.push("second"));
+
+    takeBack();
+    takeBack();
+    await clock.advance(10);
+    takeSecond();
+
+    expect(called).toStrictEqual(["first"]);
+    expect(clock.sleepers()).toBe(0);
+  });
 });

@@ -2,9 +2,9 @@ import type { Clock } from "../ports/clock.ts";
 
 /** A clock that moves only by `advance`. */
 export interface ManualClock extends Clock {
-  /** Moves time on, waking sleepers in the order of their times, and lets each one act. */
+  /** Moves time on, waking sleepers and calling back in the order of their times, and lets each one act. */
   readonly advance: (ms: number) => Promise<void>;
-  /** How many sleeps are pending. */
+  /** How many sleeps and calls of `after` are pending. */
   readonly sleepers: () => number;
 }
 
@@ -13,17 +13,24 @@ export function manualClock(start = 0): ManualClock {
   let now = start;
   const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
 
+  const after = (ms: number, call: () => void): (() => void) => {
+    const sleeper = { at: now + Math.max(0, ms), wake: call };
+    sleepers.push(sleeper);
+    return () => {
+      const place = sleepers.indexOf(sleeper);
+      if (place >= 0) sleepers.splice(place, 1);
+    };
+  };
+
   const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
     if (signal?.aborted === true) return;
     await new Promise<void>((resolve) => {
       const leave = (): void => {
-        const place = sleepers.indexOf(sleeper);
-        if (place >= 0) sleepers.splice(place, 1);
+        takeBack();
         signal?.removeEventListener("abort", leave);
         resolve();
       };
-      const sleeper = { at: now + Math.max(0, ms), wake: leave };
-      sleepers.push(sleeper);
+      const takeBack = after(ms, leave);
       signal?.addEventListener("abort", leave, { once: true });
     });
   };
@@ -37,6 +44,7 @@ export function manualClock(start = 0): ManualClock {
         .toSorted((a, b) => a.at - b.at)[0];
       if (next === undefined) break;
       now = Math.max(now, next.at);
+      sleepers.splice(sleepers.indexOf(next), 1);
       next.wake();
     }
     now = end;
@@ -47,6 +55,7 @@ export function manualClock(start = 0): ManualClock {
     now: () => now,
     monotonic: () => now - start,
     sleep,
+    after,
     advance,
     sleepers: () => sleepers.length,
   };

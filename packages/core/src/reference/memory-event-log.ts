@@ -4,7 +4,9 @@ import type { Fact } from "../event/event.ts";
 import type { SessionUid } from "../ids.ts";
 import { createChannel } from "../iterate/channel.ts";
 import type { Channel } from "../iterate/channel.ts";
+import type { Clock } from "../ports/clock.ts";
 import { lastOfRemoved } from "../ports/event-log.ts";
+import { encodedLog } from "./encoded.ts";
 import type {
   AppendOutcome,
   EpochSeq,
@@ -13,6 +15,7 @@ import type {
   SubscribeOptions,
   WindowBounds,
 } from "../ports/event-log.ts";
+import { systemClock } from "./system.ts";
 
 export interface MemoryEventLogOptions {
   /** The batches that a lane keeps. Older ones go, and a reader that needs them sees a gap. */
@@ -21,6 +24,10 @@ export interface MemoryEventLogOptions {
   readonly announcements?: number | undefined;
   /** How long lanes gather deltas. Its readers are in the writer's process: left out, 0 to 50 ms. */
   readonly window?: WindowBounds | undefined;
+  /** As of `memorySessionStore`: batches and facts are encoded and decoded. */
+  readonly encode?: boolean | undefined;
+  /** Measures how long a session's lanes were not appended to. */
+  readonly clock?: Pick<Clock, "monotonic"> | undefined;
 }
 
 /** An EventLog that can lose things on purpose, as a real one does by accident. */
@@ -34,6 +41,15 @@ const ownProcess: WindowBounds = { leastMs: 0, mostMs: 50 };
 /** Removed sessions whose writers are refused. Those of older ones have ended long since. */
 const maxRemoved = 10_000;
 
+/**
+ * A session's lanes go so long after the last append, and a tenth of that later at most. Their readers have got them
+ * long since; a later one is given what is stored, and a writer that goes on restates its lane.
+ */
+const keptMs = 300_000;
+
+/** Sessions beyond so many lose theirs sooner, those first that were not appended to for longest. */
+const maxTopics = 10_000;
+
 interface Lane {
   last: EpochSeq;
   batches: Batch[];
@@ -46,10 +62,13 @@ interface Topic {
   readonly nudges: Set<Channel<Nudge>>;
   /** The highest number that was announced. */
   head: number;
+  /** When it was last used, to within a tenth of `keptMs`. */
+  usedAt: number;
 }
 
-function emptyTopic(): Topic {
-  return { lanes: new Map(), tails: new Set(), heads: new Set(), nudges: new Set(), head: 0 };
+function emptyTopic(usedAt: number): Topic {
+  const lanes = new Map<number, Lane>();
+  return { lanes, tails: new Set(), heads: new Set(), nudges: new Set(), head: 0, usedAt };
 }
 
 /**
@@ -57,17 +76,16 @@ function emptyTopic(): Topic {
  * enough for an application with a single server process.
  */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEventLog {
-  const { batchesPerLane = 10_000, announcements = 10_000, window = ownProcess } = options;
-  const topics = new Map<SessionUid, Topic>();
-  const removed = new Set<SessionUid>();
+  const log = sharingLog(options);
+  return options.encode === true ? encodedLog(log) : log;
+}
 
-  const topicOf = (uid: SessionUid): Topic => {
-    const known = topics.get(uid);
-    if (known !== undefined) return known;
-    const topic = emptyTopic();
-    topics.set(uid, topic);
-    return topic;
-  };
+function sharingLog(options: MemoryEventLogOptions): MemoryEventLog {
+  const { batchesPerLane = 10_000, announcements = 10_000, window = ownProcess } = options;
+  const { clock = systemClock } = options;
+  const topics = new Topics();
+  const removed = new Set<SessionUid>();
+  const topicOf = (uid: SessionUid): Topic => topics.use(uid, clock.monotonic());
 
   const append = async (uid: SessionUid, batch: Batch): Promise<AppendOutcome> => {
     checkBatch(batch);
@@ -137,6 +155,55 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): MemoryEvent
       else topics.get(uid)?.lanes.delete(lane);
     },
   };
+}
+
+/** The topics in the order of their last use, as far as that is known. */
+class Topics {
+  readonly #topics = new Map<SessionUid, Topic>();
+  #sweepAt = 0;
+  #sweepSize = maxTopics;
+
+  get(uid: SessionUid): Topic | undefined {
+    return this.#topics.get(uid);
+  }
+
+  delete(uid: SessionUid): void {
+    this.#topics.delete(uid);
+  }
+
+  /** The topic of a session, which is made if it is not there. Costs a look at the clock, and rarely more. */
+  use(uid: SessionUid, now: number): Topic {
+    const known = this.#topics.get(uid);
+    if (known === undefined || now - known.usedAt > keptMs / 10) {
+      const topic = known ?? emptyTopic(now);
+      this.#put(uid, topic, now);
+      // It looks at as many as it drops, and at one more; beyond that size at all, for each tenth that is added.
+      if (now > this.#sweepAt || this.#topics.size > this.#sweepSize) this.#sweep(now);
+      return topic;
+    }
+    return known;
+  }
+
+  #put(uid: SessionUid, topic: Topic, now: number): void {
+    topic.usedAt = now;
+    this.#topics.delete(uid);
+    this.#topics.set(uid, topic);
+  }
+
+  /** A topic that is subscribed to stays, without its old lanes. */
+  #sweep(now: number): void {
+    for (const [uid, topic] of this.#topics) {
+      const isOld = now - topic.usedAt >= keptMs;
+      if (!isOld && this.#topics.size <= maxTopics) break;
+      if (topic.tails.size + topic.heads.size + topic.nudges.size === 0) this.#topics.delete(uid);
+      else if (isOld) {
+        topic.lanes.clear();
+        this.#put(uid, topic, now);
+      }
+    }
+    this.#sweepAt = now + keptMs / 10;
+    this.#sweepSize = Math.max(maxTopics, this.#topics.size * 1.1);
+  }
 }
 
 function openChannel<T>(

@@ -22,6 +22,7 @@ import { chooseFacts } from "../store-kit/store-row.ts";
 import { parentOf, refuseOrphan, removeFamily } from "../store-kit/tombstone.ts";
 import type { FamilyStore } from "../store-kit/tombstone.ts";
 import { encodeBase64 } from "../wire/base64.ts";
+import { encodedStore } from "./encoded.ts";
 import { memoryDrivers } from "./memory-drivers.ts";
 import { SessionLedger } from "./session-ledger.ts";
 import { randomId, steadyNow, systemClock } from "./system.ts";
@@ -29,6 +30,11 @@ import { randomId, steadyNow, systemClock } from "./system.ts";
 export interface MemorySessionStoreOptions {
   readonly clock?: Clock | undefined;
   readonly makeId?: MakeId | undefined;
+  /**
+   * For tests of several processes in one: what it takes and gives is copied, facts by the codec of the wire, so that
+   * no process holds an object of another. Left out: objects are shared, which costs nothing.
+   */
+  readonly encode?: boolean | undefined;
 }
 
 interface Row {
@@ -56,6 +62,11 @@ function listRows(
  * reserved id, compare-and-set on the head. It forgets everything when the process ends.
  */
 export function memorySessionStore(options: MemorySessionStoreOptions = {}): SessionStore {
+  const store = sharingStore(options);
+  return options.encode === true ? encodedStore(store) : store;
+}
+
+function sharingStore(options: MemorySessionStoreOptions): SessionStore {
   const { clock = systemClock, makeId = randomId } = options;
   const rows = new Map<SessionUid, Row>();
   const names = new Map<SessionId, SessionUid>();

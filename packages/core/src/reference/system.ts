@@ -6,6 +6,11 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   sleep: (ms, signal) => wait(ms, signal, true),
   idle: (ms, signal) => wait(ms, signal, false),
+  after: (ms, call, { idle = false } = {}) => {
+    const timer = setTimeout(call, Math.max(0, ms));
+    if (idle) letEnd(timer);
+    return () => clearTimeout(timer);
+  },
   // Read here and not once above: where workflows run there is no `performance`, and importing is no use.
   busyMs: () => (performance as Timing).eventLoopUtilization?.().active ?? 0,
 };
@@ -25,10 +30,14 @@ function wait(ms: number, signal: AbortSignal | undefined, keepsAlive: boolean):
       resolve();
     };
     const timer = setTimeout(done, Math.max(0, ms)); // a moment that has just passed is no mistake
-    // In browsers a timer is a number, and keeps nothing alive.
-    if (!keepsAlive) (timer as { readonly unref?: () => void }).unref?.();
+    if (!keepsAlive) letEnd(timer);
     signal?.addEventListener("abort", done, { once: true });
   });
+}
+
+/** In browsers a timer is a number, and keeps nothing alive. */
+function letEnd(timer: unknown): void {
+  (timer as { readonly unref?: () => void }).unref?.();
 }
 
 /**

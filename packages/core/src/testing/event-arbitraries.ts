@@ -207,7 +207,10 @@ export const factsByType: { readonly [Type in FactBody["type"]]: fc.Arbitrary<Fa
   ),
   usage_reported: factOf(
     "usage_reported",
-    record<Body<"usage_reported">>({ runId, turnId, epoch: count, usage }, ["turnId"]),
+    record<Body<"usage_reported">>(
+      { runId, turnId, epoch: count, usage, lost: fc.constant(true as const) },
+      ["turnId", "lost"],
+    ),
   ),
   guidance_set: factOf(
     "guidance_set",

@@ -209,7 +209,13 @@ const simple = factShapes({
   tool_execution_finished: { ...inTurn, callId: calls, tool: text, status: resultStatus },
   compaction_started: { runId: runs },
   compaction_finished: { runId: runs, summary: optional(summary) },
-  usage_reported: { runId: runs, turnId: optional(turns), epoch: count, usage },
+  usage_reported: {
+    runId: runs,
+    turnId: optional(turns),
+    epoch: count,
+    usage,
+    lost: optional(oneOf<true>(true)),
+  },
   guidance_set: { ...inTurn, guidance: optional(jsonObject) },
   reasoning_dropped: {
     runId: runs,

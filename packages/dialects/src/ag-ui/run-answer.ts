@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { RunId } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { agUiStream } from "./encode/ag-ui-stream.ts";
@@ -30,7 +29,7 @@ export function runAnswer(
   const { runId, head } = run;
   const asked = askedRun(context.body as RunBody); // of the route's shape
   const blobUrl = blobUrlOf(context, session);
-  const name = randomUUID();
+  const name = context.uniqueName();
   const stream = agUiStream({ results: new Map(), ...run, name, asked, blobUrl, uid, sessionId });
   return dialectResponse(context, session, head, stream, { "millrace-run": runId });
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Json } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { clientCalls, startOf } from "./encode/ends.ts";
@@ -55,7 +54,8 @@ async function sessionFor(
   { threadId, resume = [] }: RunBody,
   isSaying: boolean,
 ): Promise<SessionRecord | undefined> {
-  const begun = performance.now();
+  const { clock } = context;
+  const begun = clock.monotonic();
   const session = isSaying
     ? await openOrMake(context, threadId)
     : await context.open(threadId, "read");
@@ -65,7 +65,7 @@ async function sessionFor(
   }
   if (resume.length > 0) throw notFound();
   await context.quotas.missed();
-  await untilGrid(() => performance.now() - begun, sleep);
+  await untilGrid(() => clock.monotonic() - begun, clock.sleep);
   return undefined;
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { turnMessages } from "./encode/history.ts";
 import type { Profile } from "./encode/profiles.ts";
 import { sessionOf, untilGrid } from "@millrace/server/dialect";
@@ -25,11 +24,12 @@ export function readMessages(profile: Profile): RouteWork {
  */
 export function resumeStream(profile: Profile): RouteWork {
   return async (context) => {
-    const begun = performance.now();
+    const { clock } = context;
+    const begun = clock.monotonic();
     const session = await context.open(context.params["chat"] ?? "", "read");
     if (session === undefined) {
       await context.quotas.missed();
-      await untilGrid(() => performance.now() - begun, sleep);
+      await untilGrid(() => clock.monotonic() - begun, clock.sleep);
       return { status: 204 };
     }
     const { run, next, isWaiting, state } = await readSessionRuns(context, session);

@@ -2,9 +2,10 @@ import type { Part } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { idTail, runIdOf } from "@millrace/core/writing";
 import { messageField } from "./encode/history.ts";
-import { receivedUpTo } from "./encode/received-up-to.ts";
+import { holdsMore, receivedUpTo } from "./encode/received-up-to.ts";
+import { begunAgain } from "./encode/run-encoder.ts";
 import type { Profile } from "./encode/profiles.ts";
-import { doneEvent } from "./encode/chunks.ts";
+import { doneEvent, eventOf } from "./encode/chunks.ts";
 import type { RouteResponse, RouteContext, RouteWork } from "@millrace/server/dialect";
 import { post, Problem, refuseChild } from "@millrace/server/dialect";
 import { postAnswers } from "../shared/answers.ts";
@@ -101,11 +102,13 @@ function goOn(
   if (current === undefined)
     throw new Problem("invalid_request", "the last message is the assistant's, and nothing waits");
   const { messages } = context.body as SendBody; // of the route's shape
-  const { waits, facts: _, ...run } = current;
-  const at = receivedUpTo(
-    waits,
-    messages.findLast(({ role }) => role === "assistant")?.parts ?? [],
-  );
+  const { waits, facts, ...run } = current;
+  const { id, parts = [] } = messages.findLast(({ role }) => role === "assistant") ?? {};
+  const at = receivedUpTo(waits, parts);
+  if (id === run.runId && holdsMore(facts, at, parts)) {
+    const text = eventOf({ type: "error", errorText: begunAgain }) + doneEvent;
+    return { status: 200, headers: streamHeaders, bytes: Buffer.from(text) };
+  }
   // What waits still is sent again, so that the page's request ends.
   const receivedTo = isWaiting && !isNews && at === state.head ? at - 1 : at;
   return runAnswer(profile, context, session, { ...run, receivedTo, live: state.head });

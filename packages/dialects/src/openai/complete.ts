@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import { completionStream, CompletionEncoder } from "./encode/completion-encoder.ts";
@@ -27,7 +26,7 @@ export const complete: RouteWork = async (context) => {
   const usage = includesUsage(body["stream_options"]);
   const format = responseFormat(body["response_format"]);
   const sent = newMessages(body["messages"] as readonly JsonObject[]); // of the route's shape
-  const keyed = { ...context, key: context.key ?? randomUUID() };
+  const keyed = { ...context, key: context.key ?? context.uniqueName() };
   const { place, isNew } = await placeOf(keyed, sent);
   const ref = await begin(keyed, place, sent, { format });
   return give(context, place, ref, { usage, isNew });

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@millrace/core";
 import { isJsonObject } from "@millrace/core/wire";
 import type { SessionRecord } from "@millrace/core/ports";
@@ -37,7 +36,7 @@ export const createResponse: RouteWork = async (context) => {
   const format = textFormat(body["text"]);
   if (sent.pageAnswers.length > 0 && isJsonObject(request["metadata"]))
     throw refused("metadata goes with a message, not with answers: leave it out", "/metadata");
-  const keyed = { ...context, key: context.key ?? randomUUID() };
+  const keyed = { ...context, key: context.key ?? context.uniqueName() };
   const place = await placeOf(keyed, body, sent);
   const ref = await begin(keyed, place, sent, { request, format });
   return give(context, place.session, ref, body);

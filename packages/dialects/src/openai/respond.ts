@@ -59,18 +59,25 @@ export async function endedSegment(
   waitMs?: number,
 ): Promise<ReadSegment> {
   const { uid, sessionId } = session;
-  const limit = waitMs === undefined ? [] : [AbortSignal.timeout(waitMs)];
-  const signal = AbortSignal.any([context.signal, ...limit]);
-  for (;;) {
-    const read = await readSegment(context, session, ref);
-    if (read === undefined) throw notFound();
-    const encoder = new ResponseEncoder(read);
-    if (encoder.isOver() || signal.aborted) return read;
-    const cursor = { uid, head: read.facts.at(-1)?.n ?? 0, lanes: [] };
-    for await (const { message } of context.hub.watch({ uid, sessionId, cursor, signal })) {
-      encoder.events(message);
-      if (encoder.isOver()) break;
+  const late = new AbortController();
+  const end = (): void => late.abort();
+  const { clock } = context;
+  const inTime = waitMs === undefined ? end : clock.after(waitMs, end, { idle: true });
+  const signal = AbortSignal.any([context.signal, late.signal]);
+  try {
+    for (;;) {
+      const read = await readSegment(context, session, ref);
+      if (read === undefined) throw notFound();
+      const encoder = new ResponseEncoder(read);
+      if (encoder.isOver() || signal.aborted) return read;
+      const cursor = { uid, head: read.facts.at(-1)?.n ?? 0, lanes: [] };
+      for await (const { message } of context.hub.watch({ uid, sessionId, cursor, signal })) {
+        encoder.events(message);
+        if (encoder.isOver()) break;
+      }
+      if (!encoder.isOver()) return (await readSegment(context, session, ref)) ?? read;
     }
-    if (!encoder.isOver()) return (await readSegment(context, session, ref)) ?? read;
+  } finally {
+    inTime();
   }
 }

@@ -19,5 +19,5 @@ export function stopIfLeft(context: RouteContext, session: SessionRecord, ref: S
     if (stopped.accepted) context.runs.note(session, () => context.store.head(session.uid));
   };
   // If the store is away by then, the run ends by itself.
-  setTimeout(() => void stop().catch(() => undefined), leftMs).unref();
+  context.clock.after(leftMs, () => void stop().catch(() => undefined), { idle: true });
 }

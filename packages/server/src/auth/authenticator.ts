@@ -1,3 +1,4 @@
+import type { Clock } from "@millrace/core/ports";
 import { Problem } from "../http/problem.ts";
 import type { Identity } from "../http/identity.ts";
 import type { MaybePromise } from "../http/types.ts";
@@ -23,14 +24,15 @@ export interface Credentials {
 export async function identify(
   authenticate: Authenticate,
   credentials: Credentials,
-  now: number,
+  clock: Clock,
 ): Promise<Identity> {
+  const now = clock.now();
   const { fromHeaders } = authenticate;
   const ask = (): MaybePromise<Identity | undefined> =>
     fromHeaders === undefined
       ? authenticate(credentials.request())
       : fromHeaders(credentials.header);
-  const who = await askApplication("authenticate", ask);
+  const who = await askApplication(clock, "authenticate", ask);
   if (who === undefined || who === null) throw unauthenticated();
   checkIdentity(who);
   if (who.expiresAt !== undefined && who.expiresAt <= now) throw unauthenticated();
@@ -63,9 +65,13 @@ const askSeconds = 5;
  * The answer of a function of the application. What throws, and what does not answer in time, is
  * `overloaded`: never a yes.
  */
-export async function askApplication<T>(name: string, ask: () => MaybePromise<T>): Promise<T> {
+export async function askApplication<T>(
+  clock: Clock,
+  name: string,
+  ask: () => MaybePromise<T>,
+): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("no answer in time")), askSeconds * 1_000);
+  const inTime = clock.after(askSeconds * 1_000, () => reject(new Error("no answer in time")));
   try {
     return await Promise.race([ask(), late]);
   } catch (error) {
@@ -74,6 +80,6 @@ export async function askApplication<T>(name: string, ask: () => MaybePromise<T>
     const problem = new Problem("overloaded", detail, { retryAfter: 2 });
     throw Object.assign(problem, { cause: error });
   } finally {
-    clearTimeout(timer);
+    inTime();
   }
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { isJsonObject, parseJson } from "@millrace/core/wire";
 import type { Identity } from "../http/identity.ts";
 import type { MaybePromise } from "../http/types.ts";
@@ -37,23 +37,29 @@ const blobMs = 300_000;
 export class Tickets {
   readonly #secret: string;
   readonly #useOnce: (nonce: string, windowMs: number) => MaybePromise<boolean>;
+  readonly #makeNonce: () => string;
   readonly #validMs: Readonly<Record<TicketUse["use"], number>>;
 
-  /** `useOnce` answers whether a nonce is used for the first time, in all processes that share counters. */
+  /**
+   * `useOnce` answers whether a nonce is used for the first time, in all processes that share counters. Nonces have to
+   * differ, and need not be hard to guess: tickets are signed.
+   */
   constructor(
     secret: string,
     useOnce: (nonce: string, windowMs: number) => MaybePromise<boolean>,
     eventsMs: number,
+    makeNonce: () => string,
   ) {
     this.#secret = secret;
     this.#useOnce = useOnce;
+    this.#makeNonce = makeNonce;
     this.#validMs = { events: eventsMs, blob: blobMs };
   }
 
   make(who: Identity, use: TicketUse, now: number): { ticket: string; expiresAt: number } {
     const expiresAt = now + this.#validMs[use.use];
     const { tenant, user, roles, expiresAt: until } = who;
-    const nonce = randomBytes(12).toString("base64url");
+    const nonce = this.#makeNonce();
     const payload: Payload = { ...use, tenant, user, roles, until, expiresAt, nonce };
     const text = Buffer.from(JSON.stringify(payload)).toString("base64url");
     return { ticket: `${text}.${this.#sign(text).toString("base64url")}`, expiresAt };

@@ -1,3 +1,4 @@
+import type { Clock } from "@millrace/core/ports";
 import { parseJson } from "@millrace/core/wire";
 import type { Incoming } from "./request.ts";
 import { Problem } from "./problem.ts";
@@ -13,18 +14,24 @@ export interface ReadBody {
   readonly bytes?: AsyncIterable<Uint8Array>;
 }
 
+/** How much is read, and by which clock in how much time. */
+export interface BodyReading {
+  readonly limits: ServerLimits;
+  readonly clock: Clock;
+}
+
 /** Reads and checks the body. Throws the problem of its size, its type or its form. */
 export async function readBody(
   incoming: Incoming,
   request: RequestBody,
-  limits: ServerLimits,
+  { limits, clock }: BodyReading,
 ): Promise<ReadBody> {
   if (request.kind === "none") return {};
   const encoding = incoming.header("content-encoding");
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw new Problem("unsupported_media_type", "send the body without Content-Encoding");
   }
-  if (request.kind === "bytes") return { bytes: blobBytes(incoming, limits) };
+  if (request.kind === "bytes") return { bytes: blobBytes(incoming, { limits, clock }) };
   const { optional = false, mediaTypes = ["application/json"], shape } = request;
   const { body = noBytes } = incoming;
   if (optional && isEmpty(incoming)) return { json: {} };
@@ -33,7 +40,7 @@ export async function readBody(
   if (!optional || type !== undefined) refuseOtherType(type, mediaTypes);
   const limit = limits.bodyBytes;
   refuseLength(incoming, limit);
-  const read = await collect(timed(limited(body, limit), limits.bodyMs));
+  const read = await collect(timed(limited(body, limit), limits.bodyMs, clock));
   if (optional && read.length === 0) return { json: {} };
   refuseOtherType(type, mediaTypes);
   const json = parseBody(read, limit);
@@ -70,9 +77,9 @@ function refuseLength(incoming: Incoming, limit: number): void {
   if (announced !== undefined && Number(announced) > limit) throw tooLarge(limit);
 }
 
-function blobBytes(incoming: Incoming, limits: ServerLimits): AsyncIterable<Uint8Array> {
+function blobBytes(incoming: Incoming, { limits, clock }: BodyReading): AsyncIterable<Uint8Array> {
   refuseLength(incoming, limits.blobBytes);
-  return timed(limited(incoming.body ?? noBytes, limits.blobBytes), limits.blobMs);
+  return timed(limited(incoming.body ?? noBytes, limits.blobBytes), limits.blobMs, clock);
 }
 
 function tooLarge(limit: number): Problem {
@@ -96,12 +103,13 @@ async function* limited(
 async function* timed(
   body: AsyncGenerator<Uint8Array, void, undefined>,
   ms: number,
+  clock: Clock,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   late.catch(() => undefined); // it may come when nothing waits any more
   const timeOut = (): void =>
     reject(new Problem("request_timeout", `the body did not come within ${ms / 1_000} s`));
-  const timer = setTimeout(timeOut, ms);
+  const inTime = clock.after(ms, timeOut);
   try {
     for (;;) {
       const next = await Promise.race([body.next(), late]);
@@ -109,7 +117,7 @@ async function* timed(
       yield next.value;
     }
   } finally {
-    clearTimeout(timer);
+    inTime();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { BlobStore, EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { BlobStore, Clock, EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { Hub } from "../hub/hub.ts";
 import type { ClientTools, RunHost } from "../runs/run-host.ts";
 import type { SessionAction, Identity, ServedSession } from "./identity.ts";
@@ -78,6 +78,10 @@ export interface RouteContext extends TenantPorts {
   readonly quotas: Quotas;
   /** By the store's clock. */
   readonly now: () => number;
+  /** Of this host: for waits, and for what is measured. */
+  readonly clock: Clock;
+  /** A name that nothing else has, such as the key of a request without one. */
+  readonly uniqueName: () => string;
 }
 
 /** The work of one route. It throws a `Problem` to refuse. */

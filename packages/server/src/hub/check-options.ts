@@ -11,7 +11,7 @@ export function checkHubOptions(options: unknown, from: Door["from"]): void {
     log: having(["tail", "read", "nudge"], "pass the log that the sessions are driven with"),
     clock: optional(
       having(
-        ["now", "monotonic", "sleep"],
+        ["now", "monotonic", "sleep", "after"],
         "pass a clock, such as systemClock of @millrace/core/memory, or leave it out",
       ),
     ),

@@ -19,11 +19,12 @@ interface DeliverManyContext {
   readonly streams: Streams;
   readonly store: Pick<SessionStore, "find">;
   readonly clock: Clock;
+  readonly random: () => number;
 }
 
 /** Several sessions to one sink. See `Hub.deliverMany`. */
 export function deliverMany(
-  { roomOf, streams, store, clock }: DeliverManyContext,
+  { roomOf, streams, store, clock, random }: DeliverManyContext,
   { sessions, children: withChildren = false, form, signal }: DeliverManyOptions,
   sink: Sink,
 ): Promise<DeliveredEnd> {
@@ -47,7 +48,9 @@ export function deliverMany(
       return delivery;
     };
     const hasRoom = (): boolean => stream.sessions < sessionsAtMost;
-    const children = withChildren ? new Children({ store, clock, hasRoom, add }) : undefined;
+    const children = withChildren
+      ? new Children({ store, clock, random, hasRoom, add })
+      : undefined;
     for (const session of sessions) {
       if ("ended" in session) stream.writeEnd(session.sessionId, session.ended);
       else add(session);
@@ -149,6 +152,7 @@ class ManyStream extends Stream {
 interface ChildrenOptions {
   readonly store: Pick<SessionStore, "find">;
   readonly clock: Clock;
+  readonly random: () => number;
   /** Whether the stream takes one more session. */
   readonly hasRoom: () => boolean;
   /** Delivers one more session. Undefined: the stream is over. */
@@ -222,7 +226,7 @@ class Children {
 
   /** Undefined: the call is over, and there was no session. */
   async #find(name: SessionId, parent: Room): Promise<SessionRecord | undefined> {
-    const { store, clock } = this.#options;
+    const { store, clock, random } = this.#options;
     for (let failures = 0; parent.end === undefined && isNamed(name, parent);) {
       try {
         const found = await store.find(name);
@@ -231,7 +235,7 @@ class Children {
       } catch {
         failures += 1; // the store is away
       }
-      await clock.sleep(failures === 0 ? lookEveryMs : endlessPause(failures, Math.random()));
+      await clock.sleep(failures === 0 ? lookEveryMs : endlessPause(failures, random()));
     }
     return undefined;
   }

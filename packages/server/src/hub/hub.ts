@@ -1,4 +1,4 @@
-import { systemClock } from "@millrace/core/memory";
+import { systemClock, systemRandom } from "@millrace/core/memory";
 import { noteLog } from "@millrace/core/checks";
 import type { SessionUid } from "@millrace/core";
 import type { Followed } from "@millrace/core/reading";
@@ -80,9 +80,9 @@ export interface Hub extends Disposable {
 export function createHub(options: HubOptions): Hub {
   checkHubOptions(options, createHub);
   noteLog("hub", options.store, options.log);
-  const { clock = systemClock } = options;
+  const { clock = systemClock, random = systemRandom } = options;
   const { store, log, pollMs = 5_000, heartbeatMs = 15_000 } = options;
-  const streams = new Streams(options, clock);
+  const streams = new Streams({ ...options, random }, clock);
   /** One for each session that is watched, or was a moment ago. */
   const rooms = new Map<SessionUid, Room>();
   let isClosed = false;
@@ -98,6 +98,7 @@ export function createHub(options: HubOptions): Hub {
       store,
       log,
       clock,
+      random,
       uid,
       sessionId,
       // A heartbeat carries a head that was read since the last one.
@@ -134,7 +135,7 @@ export function createHub(options: HubOptions): Hub {
   const deliverMany = (delivered: DeliverManyOptions, sink: Sink): Promise<DeliveredEnd> => {
     const refused = manyRefusal({ name: "hub.deliverMany", from: deliverMany }, delivered, sink);
     if (refused !== undefined) return Promise.reject(refused);
-    return deliverManyTo({ roomOf, streams, store, clock }, delivered, sink);
+    return deliverManyTo({ roomOf, streams, store, clock, random }, delivered, sink);
   };
   const collect = async (wanted: CollectOptions): Promise<Collected> => {
     checkWatchOptions({ name: "hub.collect", from: collect }, wanted);

@@ -11,6 +11,8 @@ import type { MirrorOptions, Ring } from "./mirror.ts";
 export interface RoomOptions extends Omit<MirrorOptions, "changed" | "applied"> {
   /** The period of the head check. */
   readonly pollMs: number;
+  /** In [0, 1). */
+  readonly random: () => number;
   /** How long the room stays open without a viewer. */
   readonly lingerMs: number;
   /** Called once, when the room closes. The hub then forgets it; a later viewer gets a new room. */
@@ -191,6 +193,7 @@ export class Room {
     try {
       await keepSubscribed({
         clock: this.#options.clock,
+        random: this.#options.random,
         signal: this.#done.signal,
         subscribe: (signal) => this.#reader.subscribe(signal),
         onMessage: (message) => this.#reader.take(message),
@@ -217,14 +220,14 @@ export class Room {
 
   /** Repeats the work, with a growing pause, until it succeeds or the room closes. Never rejects. */
   async #retry(work: () => Promise<void>): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, random } = this.#options;
     for (let failures = 1; this.#end === undefined; failures += 1) {
       try {
         await work();
         return;
       } catch (error) {
         this.#fail(error);
-        await clock.sleep(endlessPause(failures, Math.random()), this.#done.signal);
+        await clock.sleep(endlessPause(failures, random()), this.#done.signal);
       }
     }
   }

@@ -189,6 +189,10 @@ export class Stream implements SinkEvents {
   }
 }
 
+export interface StreamsOptions extends Pick<HubOptions, "heartbeatMs" | "maxMs"> {
+  readonly random: () => number;
+}
+
 /**
  * All streams of a hub: one timer ticks them, since a timer for each would cost more than the rest
  * of an idle stream. It runs only while there are streams.
@@ -206,7 +210,7 @@ export class Streams {
   #isTicking = false;
   isDraining = false;
 
-  constructor({ random = Math.random, heartbeatMs = 15_000, maxMs }: HubOptions, clock: Clock) {
+  constructor({ random, heartbeatMs = 15_000, maxMs }: StreamsOptions, clock: Clock) {
     this.#clock = clock;
     this.#random = random;
     this.#life = maxMs === undefined ? { ms: 1_800_000, spread: 0.2 } : { ms: maxMs, spread: 0.1 };

@@ -1,6 +1,6 @@
 import type { WorkerOptions } from "@millrace/agent/worker";
 import { systemClock } from "@millrace/core/memory";
-import type { Counters, SessionRecord } from "@millrace/core/ports";
+import type { Clock, Counters, SessionRecord } from "@millrace/core/ports";
 import { defaultLimits } from "../http/route-limits.ts";
 import { Spend } from "./spend.ts";
 import type { SpendLimits } from "./spend.ts";
@@ -13,6 +13,8 @@ export interface RunLimitsOptions extends Partial<RunLimits>, Partial<SpendLimit
   readonly counters: Counters;
   /** The tenant of sessions whose record names none. `default` if left out. */
   readonly tenant?: string | undefined;
+  /** That of the worker. `systemClock` if left out. */
+  readonly clock?: Clock | undefined;
 }
 
 /** What a worker is given of the limits. */
@@ -25,11 +27,12 @@ export type LimitedRuns = Required<Pick<WorkerOptions, "admit" | "acquireSlot" |
 export function runLimits({
   counters,
   tenant = "default",
+  clock = systemClock,
   ...given
 }: RunLimitsOptions): LimitedRuns {
   const limits = { ...defaultLimits, ...given };
-  const spend = new Spend(counters, limits, systemClock.monotonic);
-  return limitRuns({ counters, tenant, limits, spend });
+  const spend = new Spend(counters, limits, clock.monotonic);
+  return limitRuns({ counters, tenant, limits, spend, clock });
 }
 
 /** The same, with what a server has already. */
@@ -38,13 +41,15 @@ export function limitRuns(parts: {
   readonly tenant: string;
   readonly limits: RunLimits;
   readonly spend: Spend;
+  readonly clock: Clock;
 }): LimitedRuns {
-  const { counters, limits, spend } = parts;
-  const places = new RunPlaces(counters, limits);
+  const { limits, spend } = parts;
+  const places = new RunPlaces(parts);
   const tenantOf = ({ tenant }: SessionRecord): string => tenant ?? parts.tenant;
   return {
     admit: admitRuns(limits),
-    acquireSlot: (session) => places.enter({ ...session, tenant: tenantOf(session) }),
+    acquireSlot: (session, driver) =>
+      places.enter({ ...session, tenant: tenantOf(session) }, driver),
     // A sub-agent's costs are those of its root's run, and its owner's.
     allowance: (session) => spend.allowance({ tenant: tenantOf(session), user: session.owner }),
   };

@@ -1,8 +1,18 @@
 import type { SessionSlot } from "@millrace/agent/worker";
-import type { Counters, SessionRecord } from "@millrace/core/ports";
+import type { Clock, Counters, SessionRecord } from "@millrace/core/ports";
 
-/** A place of a process that died is free again after this. */
+/** A place of a process that died is free again after this, unless another one takes its session over. */
 const leaseMs = 30_000;
+/** The same of a session without work, which nobody takes over. More than workers keep one open by default. */
+export const idleLeaseMs = 6_000;
+/** A round of renewals. The longer lease is renewed in each third one. */
+const renewalMs = idleLeaseMs / 2;
+
+export interface RunPlacesOptions {
+  readonly counters: Counters;
+  readonly limits: RunLimits;
+  readonly clock: Clock;
+}
 
 /** The keys of a session's places: of its owner, if it has one, and of its tenant. */
 interface PlaceKey {
@@ -10,88 +20,124 @@ interface PlaceKey {
   readonly limit: number;
 }
 
+/** A session that this process holds places of. */
+interface HeldSession {
+  readonly keys: readonly PlaceKey[];
+  /** The name of this process's driver, which the store's claims have too. */
+  readonly by: string;
+  leaseMs: number;
+  /** Rounds of renewals that it still leaves out. */
+  roundsLeft: number;
+}
+
 /**
  * Places of runs at once, counted in all processes that share the counters. A place is a session's, not a
- * process's: a run that is taken over keeps the one it has, and two processes that have a session open hold
- * one place, until both have left it. It is renewed while the session is open.
+ * process's: two processes that have a session open hold one place, until both have left it. A run that is taken
+ * over keeps the one it has: the new driver gives back what the old one held, once the store has the new claim. A
+ * driver that was slow, and not dead, may hold the place again, but then as one holder with the new driver, until
+ * it finds that claim and leaves. It is renewed while the session is open.
  * Counters that are away refuse nothing; each process then has the limits for itself.
  */
 export class RunPlaces {
   readonly #counters: Counters;
   readonly #limits: RunLimits;
-  readonly #by = crypto.randomUUID();
-  readonly #held = new Map<SessionRecord["uid"], readonly PlaceKey[]>();
-  #renewals: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  readonly #held = new Map<SessionRecord["uid"], HeldSession>();
+  /** Ends the renewals. */
+  #renewals: AbortController | undefined;
 
-  constructor(counters: Counters, limits: RunLimits) {
+  constructor({ counters, limits, clock }: RunPlacesOptions) {
     this.#counters = counters;
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   /** Undefined if the owner or the tenant has as many runs as there may be. */
-  async enter(session: SessionRecord): Promise<SessionSlot | undefined> {
+  async enter(session: SessionRecord, by: string): Promise<SessionSlot | undefined> {
     const { uid } = session;
     const keys = this.#keysOf(session);
     const held: PlaceKey[] = [];
     for (const each of keys) {
-      if (!(await this.#hold(uid, each))) {
-        this.#release(uid, held);
+      if (!(await this.#hold(uid, { place: each, by, leaseMs }))) {
+        this.#release(uid, held, by);
         return undefined;
       }
       held.push(each);
     }
-    this.#keep(uid, keys);
+    const entered = { keys, by, leaseMs, roundsLeft: 0 };
+    this.#keep(uid, entered);
+    const go = (newLeaseMs: number): void => {
+      entered.leaseMs = newLeaseMs;
+      this.#keep(uid, entered);
+      void this.#renew(uid, entered);
+    };
     return {
-      rest: (rests) => {
-        if (rests) this.#leave(uid);
-        else {
-          this.#keep(uid, keys);
-          void this.#renew(uid, keys);
-        }
-      },
+      rest: (rests) => (rests ? this.#leave(uid) : go(entered.leaseMs)),
+      idle: (idle) => go(idle ? idleLeaseMs : leaseMs),
+      supersede: (driver) => this.#release(uid, keys, driver),
       leave: () => this.#leave(uid),
     };
   }
 
-  async #hold(uid: string, { key, limit }: PlaceKey): Promise<boolean> {
+  async #hold(uid: string, { place, by, leaseMs: ms }: Hold): Promise<boolean> {
+    const { key, limit } = place;
     if (limit === Infinity) return true;
     try {
-      const place = { key, holder: uid, by: this.#by, limit, leaseMs };
-      return await this.#counters.hold(place);
+      return await this.#counters.hold({ key, holder: uid, by, limit, leaseMs: ms });
     } catch {
       return true; // a limit must not take the service down with its counters
     }
   }
 
-  #keep(uid: SessionRecord["uid"], keys: readonly PlaceKey[]): void {
-    this.#held.set(uid, keys);
-    this.#renewals ??= setInterval(() => this.#renewAll(), leaseMs / 3).unref();
+  #keep(uid: SessionRecord["uid"], held: HeldSession): void {
+    held.roundsLeft = roundsOf(held);
+    this.#held.set(uid, held);
+    if (this.#renewals !== undefined) return;
+    this.#renewals = new AbortController();
+    void this.#renewUntil(this.#renewals.signal);
   }
 
   #leave(uid: SessionRecord["uid"]): void {
-    const keys = this.#held.get(uid);
-    if (keys === undefined) return;
+    const held = this.#held.get(uid);
+    if (held === undefined) return;
     this.#held.delete(uid);
-    this.#release(uid, keys);
+    this.#release(uid, held.keys, held.by);
     if (this.#held.size > 0) return;
-    clearInterval(this.#renewals);
+    this.#renewals?.abort();
     this.#renewals = undefined;
   }
 
-  #renewAll(): void {
-    for (const [uid, keys] of this.#held) void this.#renew(uid, keys);
-  }
-
-  /** What runs already goes on, above the limit if need be. */
-  async #renew(uid: string, keys: readonly PlaceKey[]): Promise<void> {
-    for (const { key, limit } of keys) {
-      if (limit !== Infinity) await this.#hold(uid, { key, limit: Number.MAX_SAFE_INTEGER });
+  async #renewUntil(signal: AbortSignal): Promise<void> {
+    const idle = this.#clock.idle ?? this.#clock.sleep; // a lease keeps no process alive
+    for (;;) {
+      await idle(renewalMs, signal);
+      if (signal.aborted) return;
+      this.#renewDue();
     }
   }
 
-  #release(uid: string, keys: readonly PlaceKey[]): void {
+  #renewDue(): void {
+    for (const [uid, held] of this.#held) {
+      held.roundsLeft -= 1;
+      if (held.roundsLeft > 0) continue;
+      held.roundsLeft = roundsOf(held);
+      void this.#renew(uid, held);
+    }
+  }
+
+  /** What runs already goes on, above the limit if need be. */
+  async #renew(uid: SessionRecord["uid"], held: HeldSession): Promise<void> {
+    const { keys, by, leaseMs: ms } = held;
+    for (const { key } of keys.filter(({ limit }) => limit !== Infinity)) {
+      if (this.#held.get(uid) !== held) return; // left meanwhile: nothing would give it back
+      await this.#hold(uid, { place: { key, limit: Number.MAX_SAFE_INTEGER }, by, leaseMs: ms });
+    }
+  }
+
+  /** Of the named driver only. Nothing happens to a place that it does not hold. */
+  #release(uid: string, keys: readonly PlaceKey[], by: string): void {
     const give = async ({ key, limit }: PlaceKey): Promise<void> => {
-      if (limit !== Infinity) await this.#counters.release({ key, holder: uid, by: this.#by });
+      if (limit !== Infinity) await this.#counters.release({ key, holder: uid, by });
     };
     // What can't be given back is free when its time is over.
     for (const each of keys) void give(each).catch(() => undefined);
@@ -103,6 +149,16 @@ export class RunPlaces {
     if (owner === undefined) return all; // of the application itself
     return [{ key: `runs:${place}:${owner}`, limit: this.#limits.runsPerUser }, ...all];
   }
+}
+
+interface Hold {
+  readonly place: PlaceKey;
+  readonly by: string;
+  readonly leaseMs: number;
+}
+
+function roundsOf(held: HeldSession): number {
+  return Math.floor(held.leaseMs / 3 / renewalMs);
 }
 
 /** How many runs at once. */

@@ -21,21 +21,27 @@ function endsRun(message: Followed["message"] | Fact, runId: string): boolean {
  * client is gone, and when the server drains. Waiting costs a place in the hub's room, no poll of the store.
  */
 export async function waitForRun(
-  context: Pick<RouteContext, "store" | "hub" | "signal" | "waitMs">,
+  context: Pick<RouteContext, "store" | "hub" | "signal" | "waitMs" | "clock">,
   session: Pick<SessionRecord, "uid" | "sessionId">,
   runId: string,
 ): Promise<RunJson> {
-  const { hub, waitMs } = context;
+  const { hub, waitMs, clock } = context;
   const { uid, sessionId } = session;
   const read = await readRun(context, session, runId);
   if (waitMs <= 0 || read.run.status === "finished") return read.run;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(waitMs)]);
+  const late = new AbortController();
+  const inTime = clock.after(waitMs, () => late.abort(), { idle: true });
+  const signal = AbortSignal.any([context.signal, late.signal]);
   const cursor = { uid, head: read.head, lanes: [] };
-  for await (const { message } of hub.watch({ uid, sessionId, cursor, signal })) {
-    if (endsRun(message, runId)) break;
-    // A reader that fell behind gets a snapshot, in which the end may be.
-    if (!("items" in message)) continue;
-    if ((await readRun(context, session, runId)).run.status === "finished") break;
+  try {
+    for await (const { message } of hub.watch({ uid, sessionId, cursor, signal })) {
+      if (endsRun(message, runId)) break;
+      // A reader that fell behind gets a snapshot, in which the end may be.
+      if (!("items" in message)) continue;
+      if ((await readRun(context, session, runId)).run.status === "finished") break;
+    }
+  } finally {
+    inTime();
   }
   return (await readRun(context, session, runId)).run;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionRecord } from "@millrace/core/ports";
 import type { ManySession } from "../hub/options.ts";
 import { sessionsAtMost } from "../hub/check-options.ts";
@@ -19,11 +18,11 @@ interface ManyBody {
  * others go on. With `children` sub-agents are shown while they work.
  */
 export const watchSessions: RouteWork = async (context) => {
-  const { hub } = context;
+  const { hub, clock } = context;
   const { sessions: asked, children, budget, form } = context.body as ManyBody; // of the route's shape
   const atMost = Math.min(context.limits.sessionsPerStream, sessionsAtMost);
   checkAsked(asked, atMost);
-  const begun = performance.now();
+  const begun = clock.monotonic();
   const found: SessionRecord[] = [];
   const many: { readonly session: ManySession; readonly ending?: AbortController }[] = [];
   const add = (record: SessionRecord, cursor?: string): void => {
@@ -44,7 +43,7 @@ export const watchSessions: RouteWork = async (context) => {
     }
   }
   // As a 404 does.
-  if (isMissing) await untilGrid(() => performance.now() - begun, sleep);
+  if (isMissing) await untilGrid(() => clock.monotonic() - begun, clock.sleep);
   return {
     status: 200,
     stream: {

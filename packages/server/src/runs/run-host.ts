@@ -25,7 +25,8 @@ export interface RunHostOptions {
   /** Which runs may be worked on, and what they may spend. A run above the limits waits in its queue. */
   readonly limits: Pick<WorkerOptions, "admit" | "acquireSlot" | "allowance">;
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
-  readonly clock?: Clock | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
 }
 
 /** Drives runs in this process, beyond the requests that began them. */
@@ -56,7 +57,7 @@ const capacity = 1_000;
  * requests begin at once, and runs of processes that died are found in the store's index. Starts at once.
  */
 export function createRunHost(options: RunHostOptions): RunHost {
-  const { agent: served, store, log, blobs, limits, clock, onEvent } = options;
+  const { agent: served, store, log, blobs, limits, clock, random, onEvent } = options;
   const index = store.drivers === undefined ? localIndex(store) : undefined;
   const agent = async (session: SessionRecord): Promise<Agent> =>
     typeof served === "function" ? await served(infoOf(session)) : served;
@@ -67,6 +68,7 @@ export function createRunHost(options: RunHostOptions): RunHost {
     blobs,
     index,
     clock,
+    random,
     idleMs,
     capacity,
     ...limits,

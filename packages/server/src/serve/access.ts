@@ -1,4 +1,4 @@
-import type { SessionRecord } from "@millrace/core/ports";
+import type { Clock, SessionRecord } from "@millrace/core/ports";
 import { MillraceError } from "@millrace/core";
 import { decodeCursor } from "@millrace/core/wire";
 import { servedSession } from "../auth/authorize.ts";
@@ -14,9 +14,11 @@ const deepest = 32;
 /** Finds sessions for an identity, and asks the one authoriser about them. */
 export class Access {
   readonly #authorize: Authorize;
+  readonly #clock: Clock;
 
-  constructor(authorize: Authorize) {
+  constructor(authorize: Authorize, clock: Clock) {
     this.#authorize = authorize;
+    this.#clock = clock;
   }
 
   /** The session, if the action is allowed. Throws the one 404 without `read`, `forbidden` with it. */
@@ -68,7 +70,7 @@ export class Access {
 
   async allows(who: Identity, action: SessionAction, session: ServedSession): Promise<boolean> {
     const asked = { who, action, session };
-    const answer = await askApplication("authorize", () => this.#authorize(asked));
+    const answer = await askApplication(this.#clock, "authorize", () => this.#authorize(asked));
     return (answer as unknown) === true;
   }
 

@@ -55,6 +55,12 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     limits: optional(record()),
     streams: optional(record()),
     onRequest: optional(call()),
+    clock: optional(
+      having(["now", "monotonic", "sleep", "after"], "pass a clock, or leave it out"),
+    ),
+    random: optional(
+      call("pass a function that gives a number from 0 to below 1, or leave it out"),
+    ),
   });
   const { limits = {}, streams = {}, dialects = [] } = options as MillraceOptions; // checked above
   const collision = dialectCollision(dialects, routesWith());

@@ -1,6 +1,14 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Agent } from "@millrace/agent";
-import { memoryBlobs, memoryCounters, memoryEventLog, systemClock } from "@millrace/core/memory";
+import {
+  idsFrom,
+  memoryBlobs,
+  memoryCounters,
+  memoryEventLog,
+  systemClock,
+  systemRandom,
+  uniqueName,
+} from "@millrace/core/memory";
 import type { Counters } from "@millrace/core/ports";
 import { warn } from "@millrace/core/checks";
 import { Addresses } from "../auth/addresses.ts";
@@ -27,6 +35,7 @@ import { limitRuns } from "../limits/run-limits.ts";
 import { Access } from "./access.ts";
 import { checkMillraceOptions } from "./check-options.ts";
 import { WebIncoming, webResponse } from "./fetch.ts";
+import { noteTenants } from "./counts.ts";
 import { Life, ownRoutes } from "./life.ts";
 import { LostPeers } from "./lost-peers.ts";
 import type { Millrace, MillraceOptions } from "./millrace.ts";
@@ -50,49 +59,46 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   noteFrozenPlatform(process.env, driver === undefined);
   const local = options.authenticate === undefined;
   const limits: ServerLimits = { ...defaultLimits, ...options.limits };
-  const counters = options.counters ?? memoryCounters();
+  const { clock = systemClock, random = systemRandom } = options;
+  const counters = options.counters ?? memoryCounters(clock);
   const secret =
     options.secret ?? process.env["MILLRACE_SECRET"] ?? randomBytes(32).toString("hex");
-  const store = tenantStore(options.store);
-  const log = options.log ?? memoryEventLog();
-  const blobs = options.blobs ?? memoryBlobs();
+  const store = tenantStore(options.store, { clock, makeId: idsFrom(random) });
+  const log = options.log ?? memoryEventLog({ clock });
+  const blobs = options.blobs ?? memoryBlobs({ clock });
   const onlyTenant = local ? localIdentity.tenant : "default";
-  const spend = new Spend(counters, limits, systemClock.monotonic);
-  const { acquireSlot, ...here } = limitRuns({ counters, tenant: onlyTenant, limits, spend });
+  const spend = new Spend(counters, limits, clock.monotonic);
+  const limited = { counters, tenant: onlyTenant, limits, spend, clock };
+  const { acquireSlot, ...here } = limitRuns(limited);
   // Within this process `admit` also sees which sessions are idle and may make room.
   const driven = options.counters === undefined ? here : { ...here, acquireSlot };
-  const driving = { agent, store, log, blobs, limits: driven };
+  const driving = { agent, store, log, blobs, limits: driven, clock, random };
   const runs = driver === undefined ? createRunHost(driving) : driverHost(driver);
   const { maxMs, heartbeatMs, budgetBytes: snapshotBytes } = options.streams ?? {};
-  const tenants = new Tenants({
-    store,
-    log,
-    blobs,
-    runs,
-    hub: { maxMs, heartbeatMs, snapshotBytes },
-    onlyTenant,
-  });
+  const hub = { maxMs, heartbeatMs, snapshotBytes, clock, random };
+  const tenants = new Tenants({ store, log, blobs, runs, hub, onlyTenant });
   if (local) tenants.noteUnlisted(onlyTenant);
-  const life = new Life(tenants, runs, systemClock);
+  const life = new Life(tenants, runs, clock);
   const { closing: signal } = life;
-  if (runs.drives)
-    void keepSwept({ blobs, store, clock: systemClock, random: Math.random, signal });
-  const streams = new OpenStreams(systemClock, Math.random, options.streams?.recheckMs);
-  const tickets = local ? undefined : new Tickets(secret, onceBy(counters), limits.ticketMs);
+  if (runs.drives) void keepSwept({ blobs, store, clock, random, signal });
+  const streams = new OpenStreams(clock, random, options.streams?.recheckMs);
+  const newName = (): string => uniqueName(random);
+  const { ticketMs } = limits;
+  const tickets = local ? undefined : new Tickets(secret, onceBy(counters), ticketMs, newName);
   const addresses = new Addresses({ ...options, local });
   const routes = routesWith(options.dialects);
   const parts: PipelineParts = {
     ...applicationOf(options),
-    ...routeParts(routes, options.dialects, ticketWork(tickets, systemClock.now)),
+    ...routeParts(routes, options.dialects, ticketWork(tickets, clock.now)),
     addresses,
     authenticate: options.authenticate ?? localMode(),
     local,
-    access: new Access(options.authorize ?? roleTable),
+    access: new Access(options.authorize ?? roleTable, clock),
     limits,
     rates: new RateLimits(counters, limits),
     slots: new Slots(limits),
     spend,
-    owned: new OwnedSessions(limits.sessionsPerUser, systemClock.monotonic),
+    owned: new OwnedSessions(limits.sessionsPerUser, clock.monotonic),
     tenants,
     streams,
     tickets,
@@ -100,19 +106,19 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
       addresses,
       cookies: options.cookies ?? false,
       whoTag: whoTagBy(secret),
-      monotonic: systemClock.monotonic,
-      random: Math.random,
+      monotonic: clock.monotonic,
+      random,
       draining: () => life.draining,
       onRequest: options.onRequest,
     },
     own: new Map(Object.entries(ownRoutes(life, () => tenants.anyStore(), routes))),
     closing: signal,
-    now: systemClock.now,
-    sleep: (ms) => systemClock.sleep(ms),
+    clock,
+    uniqueName: newName,
   };
   const stallMs = options.streams?.stallMs ?? 60_000;
-  const keeping = { stallMs, peers: new LostPeers({ clock: systemClock, everyMs: stallMs / 4 }) };
-  return {
+  const keeping = { stallMs, clock, peers: new LostPeers({ clock, everyMs: stallMs / 4 }) };
+  const millrace: Millrace<A> = {
     fetch: async (request) => webResponse(await handle(parts, new WebIncoming(request)), keeping),
     node: (request, response) => {
       const incoming = new NodeIncoming(request, response);
@@ -124,6 +130,8 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
     close: ({ drainMs = 25_000 } = {}) => life.close(drainMs),
     [Symbol.asyncDispose]: () => life.close(0),
   };
+  noteTenants(millrace, tenants);
+  return millrace;
 }
 
 /** The table of the routes, their functions, and the headers of the dialects' clients. */

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { uniqueName } from "@millrace/core/memory";
 import { warn } from "@millrace/core/checks";
 import { redactedMessage } from "@millrace/core/secrets";
 import type { Address, Addresses } from "../auth/addresses.ts";
@@ -57,7 +57,7 @@ const exposed = [
 /** One request on its way through the checks, and the making of its answer. */
 export class Exchange {
   readonly incoming: Incoming;
-  readonly requestId: string = `req_${randomUUID().replaceAll("-", "")}`;
+  readonly requestId: string;
   readonly #settings: ExchangeSettings;
   readonly #arrival: number;
   /** Set as the checks go on, in their order. */
@@ -69,6 +69,7 @@ export class Exchange {
   constructor(incoming: Incoming, settings: ExchangeSettings) {
     this.incoming = incoming;
     this.#settings = settings;
+    this.requestId = `req_${uniqueName(settings.random)}`;
     this.#arrival = settings.monotonic();
   }
 

@@ -13,14 +13,14 @@ const balancerMs = 5_000;
 export class Life {
   readonly #tenants: Tenants;
   readonly #runs: RunHost;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(tenants: Tenants, runs: RunHost, clock: Clock) {
     this.#tenants = tenants;
     this.#runs = runs;
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   /** True from the call of `close`: `ready` fails, and connections close after their answer. */
@@ -43,10 +43,10 @@ export class Life {
   }
 
   async #drain(ms: number): Promise<void> {
-    const begun = this.#clock.monotonic();
-    await this.#clock.sleep(Math.min(balancerMs, ms / 5));
+    const begun = this.clock.monotonic();
+    await this.clock.sleep(Math.min(balancerMs, ms / 5));
     this.#closing.abort();
-    const left = (): number => Math.max(0, ms - (this.#clock.monotonic() - begun));
+    const left = (): number => Math.max(0, ms - (this.clock.monotonic() - begun));
     await this.#tenants.drain(left());
     await this.#runs.close({ drainMs: left() });
     this.#tenants.dispose();
@@ -67,7 +67,7 @@ export function ownRoutes(
     ready: async () => {
       const retryAfter = 5;
       if (life.draining) throw new Problem("overloaded", "the server is closing", { retryAfter });
-      if (await answers(store())) return { status: 200 };
+      if (await answers(store(), life.clock)) return { status: 200 };
       throw new Problem("store_unavailable", "the store does not answer", { retryAfter });
     },
     openapi: async () => ({ status: 200, json: openapiDocument(routes) }),
@@ -75,15 +75,15 @@ export function ownRoutes(
 }
 
 /** Whether the store answers a question that costs it little. */
-async function answers(store: SessionStore): Promise<boolean> {
+async function answers(store: SessionStore, clock: Clock): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(() => resolve(false), storeMs);
+  const inTime = clock.after(storeMs, () => resolve(false));
   try {
     const asked = store.find("ready").then(() => true as const);
     return await Promise.race([asked, late]);
   } catch {
     return false;
   } finally {
-    clearTimeout(timer);
+    inTime();
   }
 }

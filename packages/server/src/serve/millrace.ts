@@ -1,6 +1,6 @@
 import type { Agent, SessionInfo } from "@millrace/agent";
 import type { TenantStore } from "@millrace/agent/worker";
-import type { BlobStore, Counters, EventLog, SessionDriver } from "@millrace/core/ports";
+import type { BlobStore, Clock, Counters, EventLog, SessionDriver } from "@millrace/core/ports";
 import type { Authorize } from "../auth/authorize.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { Dialect } from "../http/dialect.ts";
@@ -58,6 +58,13 @@ export interface MillraceOptions<A extends Agent = Agent> {
   readonly streams?: StreamSettings | undefined;
   /** Called once for each request. One that fails changes no answer, and logs a warning. */
   readonly onRequest?: ((line: RequestLine) => void) | undefined;
+  /** For tests: the time of all that this server does, and of the runs that it drives. Left out: the machine's. */
+  readonly clock?: Clock | undefined;
+  /**
+   * For tests: numbers in [0, 1) of which pauses, lifetimes of streams and ids are made. Ids are then as easy to guess
+   * as it is; a secret is never made of it. Left out: the machine's.
+   */
+  readonly random?: (() => number) | undefined;
 }
 
 /** How streams live. */

@@ -1,3 +1,4 @@
+import { systemClock } from "@millrace/core/memory";
 import type { Clock, SessionRecord } from "@millrace/core/ports";
 import type { StreamEndReason } from "@millrace/core/wire";
 import { expect, it } from "vitest";
@@ -12,6 +13,7 @@ function earlyClock(): Clock {
     sleep: async (ms) => {
       now += Math.max(0, ms - 2);
     },
+    after: systemClock.after,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { SessionRecord } from "@millrace/core/ports";
+import type { Clock, SessionRecord } from "@millrace/core/ports";
 import { identify, unauthenticated } from "../auth/authenticator.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { Addresses } from "../auth/addresses.ts";
@@ -69,9 +69,9 @@ export interface PipelineParts {
   readonly own: ReadonlyMap<string, () => Promise<Answer>>;
   /** Aborted when waits are to answer with what is. */
   readonly closing: AbortSignal;
-  /** By the clock of this host, for expiry. */
-  readonly now: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
+  /** Of this host. */
+  readonly clock: Clock;
+  readonly uniqueName: () => string;
 }
 
 /**
@@ -98,7 +98,7 @@ async function refuse(parts: PipelineParts, exchange: Exchange, error: unknown):
   } catch (limited) {
     shown = problemOf(limited, exchange.requestId);
   }
-  await untilGrid(() => exchange.age, parts.sleep);
+  await untilGrid(() => exchange.age, parts.clock.sleep);
   return exchange.refusal(shown);
 }
 
@@ -158,7 +158,7 @@ async function callerOf(
   const presented = route.ticket === undefined ? undefined : query.get("ticket");
   if (route.ticket !== undefined && presented !== undefined) {
     const asked = { use: route.ticket, sessionId: params["id"] ?? "", hash: params["hash"] };
-    const ticket = await parts.tickets?.read(presented, asked, parts.now());
+    const ticket = await parts.tickets?.read(presented, asked, parts.clock.now());
     if (ticket === undefined) throw unauthenticated();
     const { who } = ticket;
     return { who, ticket, identify: async () => who };
@@ -169,7 +169,7 @@ async function callerOf(
     identify(
       parts.authenticate,
       { header, request: () => requestHead(incoming, url) },
-      parts.now(),
+      parts.clock,
     );
   return { who: await ask(), ticket: undefined, identify: () => ask().catch(undefinedIfRefused) };
 }
@@ -194,7 +194,7 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
     throw new Problem("not_acceptable", "messages are spoken in version 1", { supported: [1] });
   }
   const key = keyOf(route, incoming.header("idempotency-key"));
-  const { json, bytes } = await readBody(incoming, route.request, parts.limits);
+  const { json, bytes } = await readBody(incoming, route.request, parts);
   const form = route.stream === "named" ? namedForm(query, json) : accepted;
 
   const ports = parts.tenants.of(who.tenant);
@@ -240,6 +240,8 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
       clientTools: parts.clientTools,
       quotas: quotasOf(parts, ports, who),
       now: () => ports.store.now(),
+      clock: parts.clock,
+      uniqueName: parts.uniqueName,
     };
     const answered = await run(context);
     if (releaseExport !== undefined)

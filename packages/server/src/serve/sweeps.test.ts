@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { memoryBlobs, memorySessionStore } from "@millrace/core/memory";
+import { memoryBlobs, memorySessionStore, systemClock } from "@millrace/core/memory";
 import type { Clock } from "@millrace/core/ports";
 import { Served } from "../testing/served.ts";
 import { keepSwept } from "./sweeps.ts";
@@ -17,7 +17,13 @@ it("blobs that nothing names are swept every hour until the end, also after a sw
     now += 2 * dayMs;
     if (waits.length === 4) end.abort();
   };
-  const clock: Clock = { now: () => now, monotonic: () => now, sleep: idle, idle };
+  const clock: Clock = {
+    now: () => now,
+    monotonic: () => now,
+    sleep: idle,
+    idle,
+    after: systemClock.after,
+  };
   const store = memorySessionStore();
   const blobs = memoryBlobs({ clock });
   const { uid } = await store.create({ sessionId: "s" });

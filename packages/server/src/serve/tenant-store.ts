@@ -5,13 +5,18 @@ import type { TenantStore } from "@millrace/agent/worker";
 /** A store for each tenant, made by the application or in memory. */
 export type MakeStore = (tenant: string) => SessionStore;
 
+type MemoryOptions = Parameters<typeof memorySessionStore>[0];
+
 /**
  * A store that opens itself for each tenant, of whatever the application gave. A store of a tenant is made
  * once, and its records name the tenant, so that a driver finds the store of a session again.
  */
-export function tenantStore(given: TenantStore | MakeStore | undefined): TenantStore {
+export function tenantStore(
+  given: TenantStore | MakeStore | undefined,
+  options: MemoryOptions,
+): TenantStore {
   if (typeof given === "object") return given;
-  const make = given ?? ((): SessionStore => memorySessionStore());
+  const make = given ?? ((): SessionStore => memorySessionStore(options));
   const stores = new Map<string, SessionStore>();
   const forTenant = (tenant: string): SessionStore => {
     let store = stores.get(tenant);
@@ -20,7 +25,7 @@ export function tenantStore(given: TenantStore | MakeStore | undefined): TenantS
   };
   // Readiness asks the store that was opened last: it is the one most likely in use.
   const find: SessionStore["find"] = async (id) => await [...stores.values()].at(-1)?.find(id);
-  return { ...memorySessionStore(), find, forTenant, drivers: indexOf(stores) };
+  return { ...memorySessionStore(options), find, forTenant, drivers: indexOf(stores) };
 }
 
 /** The sessions with work in the stores that are open, each with its tenant. */

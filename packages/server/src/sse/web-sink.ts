@@ -1,3 +1,5 @@
+import { systemClock } from "@millrace/core/ports";
+import type { Clock } from "@millrace/core/ports";
 import type { Sink, SinkEvents } from "../hub/options.ts";
 
 /** How much a web stream holds. */
@@ -6,6 +8,8 @@ export interface WebSinkOptions {
   readonly bufferBytes?: number | undefined;
   /** A reader that takes nothing for so long while bytes wait is given up. 60 s if left out. */
   readonly stallMs?: number | undefined;
+  /** `systemClock` if left out. */
+  readonly clock?: Clock | undefined;
 }
 
 /** A sink whose bytes are read from a web stream. */
@@ -37,9 +41,11 @@ class WebStreamSink implements WebSink {
   #events: SinkEvents | undefined;
   #full = false;
   #over = false;
-  #stall: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #stopStall: (() => void) | undefined;
 
-  constructor({ bufferBytes = 65_536, stallMs = 60_000 }: WebSinkOptions) {
+  constructor({ bufferBytes = 65_536, stallMs = 60_000, clock = systemClock }: WebSinkOptions) {
+    this.#clock = clock;
     this.#stallMs = stallMs;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.opened = promise;
@@ -79,29 +85,29 @@ class WebStreamSink implements WebSink {
     this.#over = true;
     if (last !== undefined) this.#controller?.enqueue(new Uint8Array(last));
     this.#controller?.close();
-    clearTimeout(this.#stall);
+    this.#stopStall?.();
   }
 
   #pulled(): void {
     // Also called when the stream is made, and while there is still room.
     if (!this.#full || (this.#controller?.desiredSize ?? 0) <= 0) return;
     this.#full = false;
-    clearTimeout(this.#stall);
+    this.#stopStall?.();
     this.#events?.drained();
   }
 
   #gone(): void {
     this.#over = true;
-    clearTimeout(this.#stall);
+    this.#stopStall?.();
     this.#events?.gone();
   }
 
   #watch(): void {
-    clearTimeout(this.#stall);
-    this.#stall = setTimeout(() => {
+    this.#stopStall?.();
+    const stalled = (): void => {
       this.#controller?.error(new Error(`the reader took nothing for ${this.#stallMs} ms`));
       this.#gone();
-    }, this.#stallMs);
-    this.#stall.unref();
+    };
+    this.#stopStall = this.#clock.after(this.#stallMs, stalled, { idle: true });
   }
 }

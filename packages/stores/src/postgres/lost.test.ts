@@ -1,3 +1,4 @@
+import { systemClock } from "@millrace/core/memory";
 import { randomUUID } from "node:crypto";
 import { packEpoch } from "@millrace/core/ports";
 import type { AcceptOutcome, Clock, SessionStore } from "@millrace/core/ports";
@@ -46,7 +47,12 @@ async function openCuttable(way: Way, options: CuttableOptions = {}): Promise<Cu
   url.port = `${proxy.port}`;
   const pool = new Pool({ connectionString: url.href, pipeline: way === "pipelined", max });
   pool.on("error", () => undefined);
-  const clock: Clock = { now: () => 1_700_000_000_000, monotonic: () => 0, sleep: onRetry };
+  const clock: Clock = {
+    now: () => 1_700_000_000_000,
+    monotonic: () => 0,
+    sleep: onRetry,
+    after: systemClock.after,
+  };
   const store = postgresStore(way === "own" ? { url: url.href, clock } : { pool, clock });
   return {
     store,

@@ -70,6 +70,12 @@ class StepClock implements Clock {
       signal?.addEventListener("abort", () => resolve(), { once: true });
     });
 
+  readonly after = (ms: number, call: () => void): (() => void) => {
+    const takenBack = new AbortController();
+    void this.sleep(ms).then(() => (takenBack.signal.aborted ? undefined : call()));
+    return () => takenBack.abort();
+  };
+
   /** One millisecond, and all that is written in it. */
   async step(): Promise<void> {
     this.#now += 1;

@@ -5,10 +5,11 @@ import type { SentHeads } from "./sent-heads.ts";
 /**
  * After so many looks at one head, a session is woken whose head was not sent from here: its wake may be on
  * its way. One with a run gets longer: its workflow reads the store at each step, and a step may take a minute.
+ * One whose run was left by its driver gets none: a worker has found that its workflow was ended.
  */
-const wakeAfter = { idle: 2, running: 20 } as const;
+const wakeAfter = { released: 1, idle: 2, running: 20 } as const;
 /** After so many, Temporal is asked whether the workflow that has the head still runs … */
-const checkAfter = { idle: 4, running: 20 } as const;
+const checkAfter = { released: 4, idle: 4, running: 20 } as const;
 /** … and then after twice as many each time, up to half an hour: the session may wait for a person. */
 const rarestCheck = 600;
 /** Questions with each look. */
@@ -68,6 +69,7 @@ export class Stalls {
   }
 }
 
-function stateOf({ run }: DueSession): "idle" | "running" {
-  return run === undefined ? "idle" : "running";
+function stateOf({ run, sign }: DueSession): keyof typeof wakeAfter {
+  if (run === undefined) return "idle";
+  return sign === undefined ? "released" : "running";
 }

@@ -53,6 +53,9 @@ function dueAt(name: string, head: number, more: Partial<DueSession> = {}): DueS
   return { uid: sessionUid(name), sessionId: sessionId(name), head, incarnation: 0, ...more };
 }
 
+/** A run that the workflow which has claimed it drives. */
+const underWay = { run: runId("run_a"), sign: { driver: "worker", by: "workflow" } } as const;
+
 test("a session that stands at a head over two looks is woken, with its tenant", async () => {
   await using sweep = openFixture();
   const due = dueAt("a", 3, { tenant: "t1" });
@@ -86,12 +89,20 @@ test("a session whose head moves, or which has ended its work between two looks,
 
 test("a session with a run gets a minute, since one step may take so long", async () => {
   await using sweep = openFixture();
-  const due = dueAt("a", 3, { run: runId("run_a") });
+  const due = dueAt("a", 3, underWay);
   for (let looks = 1; looks < 20; looks += 1) await sweep.look([due]);
   expect(sweep.woken).toEqual([]);
   await sweep.look([due]);
 
   expect(sweep.woken).toHaveLength(1);
+});
+
+test("a session whose run was left by its driver is woken with the first look", async () => {
+  await using sweep = openFixture();
+  const due = dueAt("a", 3, { run: runId("run_a") });
+  await sweep.look([due]);
+
+  expect(sweep.woken).toEqual([{ uid: "a", sessionId: "a", tenant: undefined, head: 3 }]);
 });
 
 test("a head that was sent from here is not sent again", async () => {
@@ -157,7 +168,7 @@ test("a store that is away is reported once for each outage, and looked at again
 
 test("a session that has work at a head which was sent is woken again if its workflow has ended", async () => {
   await using sweep = openFixture();
-  const [idle, running] = [dueAt("idle", 3), dueAt("running", 5, { run: runId("run_b") })];
+  const [idle, running] = [dueAt("idle", 3), dueAt("running", 5, underWay)];
   for (const { uid, head } of [idle, running]) sweep.sentHeads.add(uid, head);
   for (const { uid } of [idle, running]) sweep.running.set(uid, false);
   for (let looks = 1; looks < 4; looks += 1) await sweep.look([idle, running]);
@@ -173,7 +184,7 @@ test("a session that has work at a head which was sent is woken again if its wor
 
 test("a session that waits for long is asked for ever more rarely, and not woken while its workflow runs", async () => {
   await using sweep = openFixture();
-  const due = [dueAt("a", 3, { run: runId("run_a") })];
+  const due = [dueAt("a", 3, underWay)];
   sweep.sentHeads.add(sessionUid("a"), 3);
   const askedAt: number[] = [];
   for (let looks = 1; looks <= 1_300; looks += 1) {

@@ -5,7 +5,7 @@ import { randomId } from "@millrace/core/memory";
 import type { WorkflowArgs } from "../names.ts";
 import { workOf } from "../steps.ts";
 import type { EngineSettings, StepActivities, StepArgs, StepResult } from "../steps.ts";
-import { beating, contextOf, executionOf, failureOf } from "./activity-context.ts";
+import { beating, contextOf, executionOf, failureOf, hasLostWorkflow } from "./activity-context.ts";
 import type { OpenSessions, OpenSessionsOptions } from "./open-sessions.ts";
 
 /** The activities of a worker: each opens the session, and performs one step in it. */
@@ -29,6 +29,8 @@ export function activitiesOf(
         const answer = await session.step(step, contextOf());
         return args.wantsSettings === true ? { ...answer, engine } : answer;
       } catch (error) {
+        // Not waited for: nothing listens to this step any more.
+        if (await hasLostWorkflow()) void session.release(by).catch(() => undefined);
         throw failureOf(error);
       }
     };

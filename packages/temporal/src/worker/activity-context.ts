@@ -26,13 +26,37 @@ export function beating(): Disposable {
 export function contextOf(): StepContext {
   const context = Context.current();
   const { workflowId, runId } = executionOf(context.info);
+  const { activityId } = context.info;
+  const handle = context.client.workflow.getHandle(workflowId);
   return {
     signal: context.cancellationSignal,
     isCurrent: async () => {
-      const described = await context.client.workflow.getHandle(workflowId).describe();
+      const described = await handle.describe();
       return described.runId === runId && described.status.name === "RUNNING";
     },
+    // A worker that shuts down, or whose store is away, gives the step back with another failure.
+    wasLost: async () => {
+      const { raw } = await handle.describe();
+      const own = raw.pendingActivities?.find((pending) => pending.activityId === activityId);
+      const { timeoutFailureInfo } = own?.lastFailure ?? {};
+      return timeoutFailureInfo !== undefined && timeoutFailureInfo !== null;
+    },
   };
+}
+
+/**
+ * Whether the step was given up because its workflow is over, as after an operator's *Terminate*. A step that was
+ * repeated elsewhere, and one whose workflow was reset, still have one. Asks Temporal only for a step that is lost.
+ */
+export async function hasLostWorkflow(): Promise<boolean> {
+  const { cancellationDetails, client, info } = Context.current();
+  if (cancellationDetails?.notFound !== true) return false;
+  const { workflowId } = executionOf(info);
+  try {
+    return (await client.workflow.getHandle(workflowId).describe()).status.name !== "RUNNING";
+  } catch {
+    return false; // Temporal is away: the sweep finds it later
+  }
 }
 
 export function executionOf({ workflowExecution }: Info): NonNullable<Info["workflowExecution"]> {

@@ -93,7 +93,7 @@ export class WorkflowSession {
 
   /** Acts until the session has no work, or the next long action is not among those that may begin. */
   async drive(options: DriveOptions): Promise<void> {
-    if (!this.#hasLooked) await this.#look({ wantsSettings: true });
+    if (!this.#hasLooked) await this.#look({ wantsSettings: true, ...continuing() });
     this.#hasLooked = true;
     while (!this.#isOver) {
       if (this.#failure !== undefined) throw this.#failure.error;
@@ -176,7 +176,7 @@ export class WorkflowSession {
     if (this.#stalls >= patience) await sleep(Math.min(30_000, 100 * 2 ** this.#stalls));
   }
 
-  async #look(more: Pick<StepArgs, "wantsSettings">): Promise<void> {
+  async #look(more: Pick<StepArgs, "wantsSettings" | "continues">): Promise<void> {
     for (;;) {
       const answer = await this.#runner.look({ ...this.#step(0), ...more });
       this.#take(answer);
@@ -257,6 +257,11 @@ export class WorkflowSession {
 /** The step's name, its turn, and the first of its generations, which no other step of the run has. */
 function idOf(step: LongStep, turn: number | string, { generation }: StepArgs): string {
   return `${step}-${turn}-${generation}`;
+}
+
+/** A workflow that was continued as new had nothing under way, so no driver was lost. */
+function continuing(): Pick<StepArgs, "continues"> {
+  return workflowInfo().continuedFromExecutionRunId === undefined ? {} : { continues: true };
 }
 
 /** Whether Temporal suggests to continue the workflow as new. */

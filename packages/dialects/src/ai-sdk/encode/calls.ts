@@ -35,6 +35,8 @@ export function* encodeQuestion(
   if (isNew && (profile.answers || isOpen))
     yield { type: "tool-approval-request", approvalId, toolCallId };
   if (!isAnswered || !profile.answers) return;
+  // A page takes an answer for the newest state of its call: what the call came to before is sent again after it.
+  delete sent.outcome;
   const { decision, reason } = answer;
   const why = reason === undefined ? {} : { reason };
   yield { type: "tool-approval-response", approvalId, approved: decision === "allow", ...why };

@@ -9,6 +9,17 @@ export const aiSdkGaps: readonly Gap[] = [
       "the stream ends with an error that says so, and the run goes on; the page loads its messages anew and resumes. In 7 the step is taken back in the stream",
   },
   {
+    about: "coming back while the page still holds a part of the message that is written",
+    versions: "5",
+    instead:
+      "`resumeStream()` adds the whole message to that part: the page loads its messages anew first. 6 and 7 put the message in its place",
+  },
+  {
+    about: "sending answers again while the page holds a piece of a reply that was cut off",
+    versions: "all",
+    instead: "an error that asks to load anew: a client adds the rest of a message to all it holds",
+  },
+  {
     about: "a reply that was taken back and never came again",
     versions: "7",
     instead: "an empty step stays in the page until it is loaded anew",

@@ -12,7 +12,8 @@ import type { BlobUrl } from "../../shared/encode/file-url.ts";
 import type { Profile } from "./profiles.ts";
 
 /** Sent to a reader whose message can't be corrected in its stream. Nothing else is wrong: the run goes on. */
-const begunAgain = "This reply was begun again. Load the conversation anew to see it.";
+/** The words for a page that holds what is not stored. */
+export const begunAgain = "This reply was begun again. Load the conversation anew to see it.";
 
 /** For whom, and as which message. */
 export interface RunEncoderOptions {

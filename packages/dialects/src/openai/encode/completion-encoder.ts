@@ -48,7 +48,7 @@ export class CompletionEncoder implements DialectEncoder {
     this.#segment = segment;
     this.#id = nameOf("chatcmpl-", segment);
     this.#usage = usage;
-    this.#builder = new RunEventBuilder(segment);
+    this.#builder = new RunEventBuilder(segment, facts);
     this.#clock = new SegmentClock(segment);
     for (const fact of asStored(facts)) this.#take(fact);
   }

@@ -19,13 +19,20 @@ export const openaiGaps: readonly OpenaiGap[] = [
     about: "the same while a reader was away, which then comes back with `starting_after`",
     format: "Responses",
     instead:
-      "the rest of what is stored, by its number: the first events of another attempt are missing. The `done` events and the last one carry everything whole",
+      "the same error, and nothing of the other attempt: a `sequence_number` marks the attempts that wrote what is before it. The error comes when the other attempt writes, or when the run goes on without it",
+  },
+  {
+    about:
+      "the same for the helper `responses.stream({ response_id, starting_after })`, which reads from the start and skips events itself",
+    format: "Responses",
+    instead:
+      "no error: its snapshots and its final response are of one attempt, and items of another attempt have other ids. A page that adds deltas to what it has resumes by `retrieve`",
   },
   {
     about: "the pieces in which a text was written",
     format: "Responses",
     instead:
-      "a `sequence_number` counts the characters of texts, so it leaves out numbers, and the pieces may be others at the next reading; what they add up to is not",
+      "a `sequence_number` counts the characters of texts, in units of 2^24, so it is large and leaves out numbers, and the pieces may be others at the next reading; what they add up to is not",
   },
   {
     about: "tools of the agent",

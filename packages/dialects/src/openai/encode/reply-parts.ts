@@ -34,12 +34,15 @@ export function draftPart(part: OpenLane["draft"]["parts"][number]): ReplyPart {
   return { kind, isWhole: false, length: settled.length + tail.length, after };
 }
 
-/** The call that a part is, under this name. */
-export function callOf(id: string, { whole }: ReplyPart): RunCall | undefined {
+/** The call that a part is, under this name and by this attempt. */
+export function callOf(
+  named: Pick<RunCall, "id" | "by">,
+  { whole }: ReplyPart,
+): RunCall | undefined {
   if (whole?.kind !== "tool_call") return undefined;
   const { callId, tool, input, raw } = whole;
   const given = input === undefined ? raw : JSON.stringify(input);
-  return { id, callId, tool, input: given };
+  return { ...named, callId, tool, input: given };
 }
 
 /** Whether a part is what this call came to. */

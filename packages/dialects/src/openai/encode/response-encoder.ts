@@ -15,7 +15,7 @@ export interface ResponseOptions {
   readonly segment: FollowedSegment;
   /** What is stored of the run, from the fact on that accepted its prompt. */
   readonly facts: readonly Fact[];
-  /** The number of the last event that the reader has. Left out: none. */
+  /** The number of the last event that the reader has. Left out, or 0: none. */
   readonly after?: number | undefined;
 }
 
@@ -28,19 +28,21 @@ export class ResponseEncoder implements DialectEncoder {
   #isBegun = false;
   #isBroken = false;
 
-  constructor({ segment, facts, after = -1 }: ResponseOptions) {
+  constructor({ segment, facts, after = 0 }: ResponseOptions) {
     this.#segment = segment;
-    this.#builder = new RunEventBuilder(segment);
+    this.#builder = new RunEventBuilder(segment, facts);
     this.#head = new ResponseHead(segment);
     this.#writer = new ResponseWriter(after);
     for (const fact of asStored(facts)) this.#take(fact);
+    this.#refuseStale();
   }
 
-  isOver = (): boolean => this.#builder.isOver;
+  isOver = (): boolean => this.#isBroken || this.#builder.isOver;
 
   /** The events since the last call, with those that a message adds. */
   events(message?: Followed["message"]): readonly ResponseEvent[] {
     if (message !== undefined) this.#take(message);
+    this.#refuseStale();
     return this.#writer.taken();
   }
 
@@ -87,6 +89,18 @@ export class ResponseEncoder implements DialectEncoder {
     }
   }
 
+  /**
+   * Ends the stream of a reader that was sent what is no longer there. A reader whose position is not reached
+   * may have read from a process that is ahead of this one. But if it has not read the attempt that writes now,
+   * or while a tool runs and no attempt writes, nothing can follow that continues what it has.
+   */
+  #refuseStale(): void {
+    if (this.#isBroken || this.#writer.base === "reached") return;
+    const { writing, isCalling } = this.#builder;
+    const isLeft = writing === undefined ? isCalling : !this.#writer.isAfter(writing);
+    if (this.#writer.base === "stale" || isLeft || this.isOver()) this.#break("again");
+  }
+
   #start(): void {
     this.#writer.writeResponse("response.in_progress", this.#head.json(segmentOn, []));
   }
@@ -121,7 +135,7 @@ const lastEvents: Readonly<Record<ResponseJson["status"], string>> = {
 const begunAgain = "This reply was begun again. Read the response anew, from its start.";
 /** The stream of a response that goes on. What is stored of it is sent with the first message. */
 export function responseStream(options: ResponseOptions): DialectStream {
-  const { segment, after = -1 } = options;
+  const { segment, after = 0 } = options;
   let encoder: ResponseEncoder | undefined;
   return {
     name: `openai responses ${segment.runId} ${segment.from} ${after}`,

@@ -8,6 +8,8 @@ import {
 import type { OutputItem } from "./response-items.ts";
 import type { ResponseJson } from "./response-json.ts";
 import type { CallResult, RunCall, RunEvent, TextPart } from "./run-events.ts";
+import { errorNumberAfter, markAfter, noMark, numberOf, placeOf } from "./sequence-number.ts";
+import type { ReaderPlace } from "./sequence-number.ts";
 
 /** An event of a response's stream. */
 export interface ResponseEvent {
@@ -17,30 +19,48 @@ export interface ResponseEvent {
 }
 
 /**
- * Writes a segment as events, and holds the output so far. A number counts the events before it and the
+ * Writes a segment as events, and holds the output so far. A position counts the events before it and the
  * characters of the texts before it. So it says exactly what a reader has, whatever the pieces were in which a
- * text reached it, and a reader that comes back is sent the rest to the letter.
+ * text reached it, and a reader that comes back is sent the rest to the letter. The number of an event also
+ * marks the attempts that wrote what is before it. A reader whose mark is another one at its own position has
+ * read what is no longer there: it is sent nothing.
  */
 export class ResponseWriter {
-  /** What a reader has: events up to this number are not written. */
-  readonly #after: number;
+  /** What a reader has: events up to this position are not written. */
+  readonly #after: ReaderPlace;
   readonly #output: OutputItem[] = [];
   /** The places of items that are not done. */
   readonly #places = new Map<string, number>();
-  #next = 0;
+  readonly #attempts = new Set<number>();
+  /** The number of the last event that the reader has. */
+  #last: number;
+  #position = 0;
+  #mark = noMark;
+  #base: "unknown" | "reached" | "stale" = "unknown";
   #events: ResponseEvent[] = [];
 
+  /** `after`: the number of the last event that the reader has. 0: none. */
   constructor(after: number) {
-    this.#after = after;
+    this.#last = after;
+    this.#after = placeOf(after);
+    if (after === 0) this.#base = "reached";
   }
 
   get output(): readonly OutputItem[] {
     return this.#output;
   }
 
-  /** The number of the next event. */
-  get next(): number {
-    return this.#next;
+  /**
+   * Where the reader stands: `unknown` until the response has got as far. `stale`: at its position, the
+   * response has something else than what the reader was sent.
+   */
+  get base(): "unknown" | "reached" | "stale" {
+    return this.#base;
+  }
+
+  /** Whether what this attempt is about to write can be what the reader was sent last. */
+  isAfter(attempt: number): boolean {
+    return this.#markWith(attempt) === this.#after.mark;
   }
 
   /** The events that were written since the last call. */
@@ -55,12 +75,18 @@ export class ResponseWriter {
     this.#write(type, { response });
   }
 
-  /** The last event of a stream that could not be written to its end. */
+  /** The last event of a stream that could not be written to its end. Every reader gets it. */
   writeError(code: string, message: string): void {
-    this.#write("error", { code, message, param: null });
+    this.#last = errorNumberAfter(this.#last);
+    this.#events.push({ type: "error", sequence_number: this.#last, code, message, param: null });
   }
 
   write(event: RunEvent): void {
+    const { by } = "part" in event ? event.part : "call" in event ? event.call : { by: undefined };
+    if (by !== undefined) {
+      this.#mark = this.#markWith(by);
+      this.#attempts.add(by);
+    }
     switch (event.type) {
       case "part_begun":
         return this.#beginPart(event.part);
@@ -171,23 +197,39 @@ export class ResponseWriter {
     return { item_id: id, output_index: this.#places.get(id) ?? -1 };
   }
 
+  #markWith(attempt: number): number {
+    return this.#attempts.has(attempt) ? this.#mark : markAfter(this.#mark, attempt);
+  }
+
   #write(type: string, fields: object): void {
-    const number = this.#next;
-    this.#next += 1;
-    if (number > this.#after) this.#events.push({ type, sequence_number: number, ...fields });
+    this.#advance(1);
+    if (this.#base === "reached" && this.#position > this.#after.position) this.#push(type, fields);
   }
 
   /** A piece of a text. Its number is that of its last character. */
   #grow(type: string, text: string, fields: object): void {
     if (text === "") return;
-    const first = this.#next;
-    this.#next += text.length;
-    const number = this.#next - 1;
-    if (number <= this.#after) return;
-    const known = Math.max(0, this.#after - first + 1);
+    const first = this.#position + 1;
+    this.#advance(text.length);
+    if (this.#base !== "reached" || this.#position <= this.#after.position) return;
+    const known = Math.max(0, this.#after.position - first + 1);
     // No number that was given out is inside a character.
     const from = isLow(text.charCodeAt(known)) && known > 0 ? known - 1 : known;
-    this.#events.push({ type, sequence_number: number, ...fields, delta: text.slice(from) });
+    this.#push(type, { ...fields, delta: text.slice(from) });
+  }
+
+  #push(type: string, fields: object): void {
+    this.#last = numberOf({ position: this.#position, mark: this.#mark });
+    this.#events.push({ type, sequence_number: this.#last, ...fields });
+  }
+
+  /** Counts, and finds out at the reader's position whether it is at the same place of the same attempts. */
+  #advance(size: number): void {
+    const before = this.#position;
+    this.#position += size;
+    const { position, mark } = this.#after;
+    if (this.#base !== "unknown" || this.#position < position) return;
+    this.#base = before < position && this.#mark === mark ? "reached" : "stale";
   }
 }
 

@@ -28,6 +28,8 @@ export class RunEventBuilder {
   #reply: SentItem | undefined;
   /** The replies that were sent, as they were then. */
   readonly #stored = new Map<string, Item>();
+  /** The facts that stored other content of a reply than an attempt wrote. */
+  readonly #exchanged: ReadonlyMap<string, number>;
   readonly #calls: OpenCall[] = [];
   #out: RunEvent[] = [];
   #broken: "again" | "behind" | undefined;
@@ -35,8 +37,10 @@ export class RunEventBuilder {
   /** Whether it has gone on from the wait at which it begins. */
   #isOn: boolean;
 
-  constructor(run: FollowedSegment) {
+  /** `facts`: what is stored of the run, which is taken first. */
+  constructor(run: FollowedSegment, facts: readonly Fact[]) {
     this.#run = run;
+    this.#exchanged = exchangesIn(facts);
     this.#isOn = run.from === 0;
     this.#follower = new SegmentFollower(run);
   }
@@ -53,6 +57,16 @@ export class RunEventBuilder {
   /** Whether the run has begun. */
   get isBegun(): boolean {
     return this.#follower.phase !== "coming";
+  }
+
+  /** The attempt at the reply that is being written. */
+  get writing(): number | undefined {
+    return this.#reply?.epoch;
+  }
+
+  /** Whether a tool of the server runs: no reply is written meanwhile. */
+  get isCalling(): boolean {
+    return this.#calls.some(({ stage }) => stage === "begun");
   }
 
   /** What the next message of the session adds. */
@@ -110,7 +124,8 @@ export class RunEventBuilder {
     }
   }
 
-  #addItem({ item, epoch }: FactOf<"item_committed" | "item_replaced">): void {
+  #addItem(fact: StoringFact): void {
+    const { item } = fact;
     const { author, parts, id } = item;
     if (author === "user" || (author === "agent" && this.state.compacting)) return;
     if (author === "tool") return parts.forEach((part) => this.#settle(part));
@@ -120,7 +135,7 @@ export class RunEventBuilder {
       if (known !== item) this.#break();
       return;
     }
-    const reply = this.#replyOf(id, epoch);
+    const reply = this.#replyOf(id, this.#attemptOf(fact));
     if (reply !== undefined) this.#addParts(reply, parts.map(storedPart), true);
     this.#reply = undefined;
   }
@@ -133,16 +148,23 @@ export class RunEventBuilder {
     if (reply !== undefined) this.#addParts(reply, lane.draft.parts.map(draftPart), false);
   }
 
+  /** Which attempt wrote an item as it is stored: an epoch, or below 0 the fact that stored other content. */
+  #attemptOf({ type, item, epoch, n }: StoringFact): number {
+    const exchanged = this.#exchanged.get(item.id);
+    if (exchanged !== undefined) return -exchanged;
+    return type === "item_committed" && epoch !== undefined ? epoch : -n;
+  }
+
   /** What was sent of this attempt at a reply. Undefined: something was sent of another one. */
-  #replyOf(itemId: string, epoch: number | undefined): SentItem | undefined {
+  #replyOf(itemId: string, attempt: number): SentItem | undefined {
     const sent = this.#reply;
-    if (sent?.id === itemId && sent.epoch === epoch) return sent;
+    if (sent?.id === itemId && sent.epoch === attempt) return sent;
     // Nothing is wrong with another attempt at a reply of which nothing was sent.
     if (sent !== undefined && isSent(sent)) {
       this.#break();
       return undefined;
     }
-    return (this.#reply = emptySentItem(itemId, epoch));
+    return (this.#reply = emptySentItem(itemId, attempt));
   }
 
   /** The parts of a reply, one after another. A call without a result waits for the facts about it. */
@@ -154,9 +176,10 @@ export class RunEventBuilder {
       const sent = reply.parts[at] ?? this.#beginPart(reply, at, part);
       if (isText(part.kind)) {
         const isFollowed = parts.slice(at + 1).some((next) => next.length !== undefined);
-        if (!this.#addText(sent, part, isStored || isFollowed)) return;
+        if (!this.#addText(reply, sent, part, isStored || isFollowed)) return;
       } else if (part.kind === "tool_call") {
-        const call = isStored || part.isWhole ? callOf(sent.id, part) : undefined;
+        const named = { id: sent.id, by: attemptAt(reply) };
+        const call = isStored || part.isWhole ? callOf(named, part) : undefined;
         const result = call && parts.find((each) => each.isWhole && isResultOf(each, call.callId));
         if (call === undefined || (!isStored && result === undefined)) return;
         this.#calls.push({ call, stage: "open" });
@@ -167,15 +190,21 @@ export class RunEventBuilder {
   }
 
   #beginPart(reply: SentItem, at: number, { kind }: ReplyPart): SentPart {
-    // A name of its own in the run.
-    const id = `${reply.id.replace(/^item_/, "")}_${at}`;
-    if (isText(kind)) this.#out.push({ type: "part_begun", part: { id, kind } });
-    return beginSentPart(reply, id, kind);
+    // A name of its own in the run, and another one for each attempt: clients add texts up by it.
+    const id = `${reply.id.replace(/^item_/, "")}_${at}_${nameOfAttempt(reply)}`;
+    const sent = beginSentPart(reply, id, kind);
+    if (isText(kind)) this.#out.push({ type: "part_begun", part: textOf(reply, sent) });
+    return sent;
   }
 
   /** False: more of it may come. */
-  #addText(sent: SentPart, { after, isWhole }: ReplyPart, isEnd: boolean): boolean {
-    const part = sent as TextPart; // only texts get here
+  #addText(
+    reply: SentItem,
+    sent: SentPart,
+    { after, isWhole }: ReplyPart,
+    isEnd: boolean,
+  ): boolean {
+    const part = textOf(reply, sent);
     const text = after(sent.sent);
     if (text !== "") {
       sent.sent += text.length;
@@ -224,6 +253,29 @@ interface OpenCall {
   stage: "open" | "client" | "begun" | "ended";
 }
 
+type StoringFact = FactOf<"item_committed" | "item_replaced">;
+
+/** Every reply here has one: `#replyOf` makes them. */
+function attemptAt({ epoch = 0 }: SentItem): number {
+  return epoch;
+}
+
+function nameOfAttempt(reply: SentItem): string {
+  const attempt = attemptAt(reply);
+  return attempt < 0 ? `n${-attempt}` : attempt.toString(36);
+}
+
+function textOf(reply: SentItem, { id, kind }: SentPart): TextPart {
+  return { id, kind: kind as TextPart["kind"], by: attemptAt(reply) }; // only texts get here
+}
+
+/** The facts that stored other content of an item than an attempt wrote, the last one of each item. */
+function exchangesIn(facts: readonly Fact[]): ReadonlyMap<string, number> {
+  return new Map(
+    facts.flatMap((fact) => (fact.type === "item_replaced" ? [[fact.item.id, fact.n]] : [])),
+  );
+}
+
 function isUndoing(message: Followed["message"]): boolean {
   return "type" in message && message.type === "session_claimed" && message.to !== undefined;
 }
@@ -240,6 +292,6 @@ export function asStored(facts: readonly Fact[]): readonly Fact[] {
   );
 }
 
-function isStoring(fact: Fact): fact is FactOf<"item_committed" | "item_replaced"> {
+function isStoring(fact: Fact): fact is StoringFact {
   return fact.type === "item_committed" || fact.type === "item_replaced";
 }

@@ -22,12 +22,16 @@ export type RunEvent =
 /** A text that the model or the agent wrote. */
 export interface TextPart {
   readonly id: string;
+  /** The attempt that wrote it: an epoch, or below 0 the fact that stored other content than an attempt wrote. */
+  readonly by: number;
   readonly kind: "text" | "reasoning";
 }
 
 /** A call of a tool. */
 export interface RunCall {
   readonly id: string;
+  /** The attempt that wrote it, as of a text. */
+  readonly by: number;
   readonly callId: string;
   readonly tool: string;
   /** As JSON text. */

@@ -1,0 +1,89 @@
+/**
+ * Plays histories by their seeds, and writes the plan of each that breaks a rule, as small as it gets.
+ *
+ *     node --conditions=@millrace/source tests/simulator/campaign.ts --first 1 --count 20 --minutes 5
+ *     node --conditions=@millrace/source tests/simulator/campaign.ts --replay reports/simulator/settles-18.json
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { play } from "./play.ts";
+import type { HistoryCounts } from "./play.ts";
+import { planOf } from "./scene/plan.ts";
+import type { Plan } from "./scene/plan.ts";
+import { shrink } from "./shrink.ts";
+
+const reports = join(import.meta.dirname, "../../reports/simulator");
+
+const { values } = parseArgs({
+  options: {
+    first: { type: "string", default: "1" },
+    count: { type: "string", default: "20" },
+    minutes: { type: "string", default: "5" },
+    /** Ends before the next history after so many seconds of processor time. */
+    seconds: { type: "string", default: "3600" },
+    /** How many histories are played to shrink one that broke a rule. */
+    shrinks: { type: "string", default: "120" },
+    replay: { type: "string" },
+    trace: { type: "boolean", default: false },
+    digests: { type: "boolean", default: false },
+  },
+});
+
+if (values.replay === undefined) await campaign();
+else await replay(values.replay);
+
+async function campaign(): Promise<void> {
+  const first = Number(values.first);
+  const totals = { sessionHours: 0, runs: 0, facts: 0, faults: 0, effects: 0, lines: 0, turns: 0 };
+  let [played, broken] = [0, 0];
+  while (played < Number(values.count) && processorSeconds() < Number(values.seconds)) {
+    const seed = String(first + played);
+    const plan = planOf(seed, { minutes: Number(values.minutes) });
+    const { breaches, digest, counts } = await play(plan);
+    played += 1;
+    add(totals, counts);
+    if (values.digests) console.log(`history ${seed}: ${digest}, ${counts.lines} lines`);
+    const [breach] = breaches;
+    if (breach === undefined) continue;
+    broken += 1;
+    console.log(`seed ${seed} breaks ${breach.rule}: ${breach.what}`);
+    await keep(
+      await shrink(plan, { rule: breach.rule, plays: Number(values.shrinks) }),
+      breach.rule,
+    );
+  }
+  const { sessionHours, runs, faults, facts } = totals;
+  const perSecond = (sessionHours / processorSeconds()).toFixed(2);
+  console.log(
+    `count: simulator, ${played} histories from seed ${first}, ${sessionHours.toFixed(1)} session-hours (${perSecond} per CPU-second), ${runs} runs, ${facts} facts, ${faults} faults, ${broken} broken`,
+  );
+  process.exit(broken === 0 ? 0 : 1);
+}
+
+async function replay(file: string): Promise<void> {
+  const plan = JSON.parse(await readFile(file, "utf8")) as Plan; // written by `keep`
+  const { breaches, digest, lines } = await play(plan, { keepsTrace: true });
+  if (values.trace) for (const line of lines ?? []) console.log(line);
+  for (const { rule, what } of breaches) console.log(`breaks ${rule}: ${what}`);
+  console.log(`history ${plan.seed}: ${digest}, ${breaches.length} broken`);
+  process.exit(breaches.length === 0 ? 0 : 1);
+}
+
+async function keep(plan: Plan, rule: string): Promise<void> {
+  await mkdir(reports, { recursive: true });
+  const file = join(reports, `${rule.replaceAll(/[^a-z-]+/g, "-")}-${plan.seed}.json`);
+  await writeFile(file, `${JSON.stringify(plan, undefined, 2)}\n`);
+  const { faults, actions } = plan;
+  console.log(`kept with ${faults.length} faults and ${actions.length} actions: --replay ${file}`);
+}
+
+function add(totals: Record<keyof HistoryCounts, number>, counts: HistoryCounts): void {
+  for (const name of Object.keys(counts) as (keyof HistoryCounts)[]) totals[name] += counts[name];
+}
+
+function processorSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}

@@ -1,0 +1,116 @@
+/** Plays a plan: a deployment, its people and its faults, in virtual time, and judges what came of it. */
+import "./world/replace-globals.ts";
+import process from "node:process";
+import { isOver, judgeEnd } from "./judge/end.ts";
+import { Report } from "./judge/report.ts";
+import type { Breach } from "./judge/report.ts";
+import { Engines } from "./scene/engines.ts";
+import { Faults } from "./scene/faults.ts";
+import { WorldLedger } from "./scene/ledger.ts";
+import { Nodes } from "./scene/nodes.ts";
+import { Pages } from "./scene/pages.ts";
+import { sessionsInAll } from "./scene/plan.ts";
+import type { Plan } from "./scene/plan.ts";
+import { simulatedVendor } from "./scene/vendor.ts";
+import { HttpNetwork } from "./world/http-network.ts";
+import { SimulatedProcess } from "./world/simulated-process.ts";
+import { Simulation } from "./world/simulation.ts";
+import { randomOf } from "./world/streams.ts";
+
+export interface Verdict {
+  readonly breaches: readonly Breach[];
+  /** Names the history: equal for equal plans and equal code. */
+  readonly digest: string;
+  /** The trace, if it is kept. */
+  readonly lines: readonly string[] | undefined;
+  readonly counts: HistoryCounts;
+}
+
+export interface HistoryCounts {
+  readonly sessionHours: number;
+  readonly runs: number;
+  readonly facts: number;
+  readonly faults: number;
+  readonly effects: number;
+  readonly lines: number;
+  readonly turns: number;
+}
+
+export interface PlayOptions {
+  readonly keepsTrace?: boolean | undefined;
+}
+
+/**
+ * How long after the last fault everything has to be at rest. A page gives up a connection that is half open
+ * after 45 seconds of silence.
+ */
+const restMs = 60_000;
+
+/** How often the end is looked for. */
+const lookMs = 1_000;
+
+export async function play(plan: Plan, options: PlayOptions = {}): Promise<Verdict> {
+  const { keepsTrace = false } = options;
+  const { seed, minutes } = plan;
+  const world = new Simulation(seed, { keepsTrace });
+  const report = new Report();
+  using _ = watchStrayErrors(world, report);
+
+  const ledger = new WorldLedger();
+  const engines = new Engines(report);
+  const vendor = simulatedVendor(new SimulatedProcess("vendor", 0, seed), ledger);
+  const toVendor = new HttpNetwork({
+    hosts: () => [vendor],
+    random: randomOf(`${seed}/to the vendor`),
+  });
+  const nodes = new Nodes({ engines, ledger, network: toVendor, report });
+  const network = new HttpNetwork({ hosts: nodes.web, random: randomOf(`${seed}/to the web`) });
+  const pages = new Pages({ network, ledger, report });
+  const faults = new Faults({ engines, nodes, pages, network });
+  for (const fault of plan.faults) faults.schedule(fault);
+  for (const action of plan.actions) pages.schedule(action);
+
+  await world.runUntil(minutes * 60_000);
+  faults.healAll();
+  const deadline = world.now + restMs;
+  const end = { engines, ledger, pages, vendor, network, report };
+  while (world.now < deadline && !(await isOver(end))) await world.runUntil(world.now + lookMs);
+  await judgeEnd(end);
+
+  const facts = (await engines.sessions()).flatMap((session) => session.facts);
+  world.trace(`ends with ${facts.length} facts`);
+  const digest = world.digest();
+  pages.killAll();
+  nodes.killAll();
+  return {
+    breaches: report.breaches,
+    digest,
+    lines: world.kept,
+    counts: {
+      sessionHours: (world.now / 3_600_000) * sessionsInAll,
+      runs: facts.filter(({ type }) => type === "run_started").length,
+      facts: facts.length,
+      faults: faults.injected,
+      effects: ledger.effects.length,
+      lines: world.lines,
+      turns: world.turns,
+    },
+  };
+}
+
+/** Errors that nothing catches end a real process. */
+function watchStrayErrors(world: Simulation, report: Report): Disposable {
+  const add = (error: unknown): void => {
+    const { stack } = error as { readonly stack?: string };
+    report.add("no-stray-errors", stack ?? String(error));
+  };
+  world.onStrayError = add;
+  process.on("unhandledRejection", add);
+  process.on("uncaughtException", add);
+  return {
+    [Symbol.dispose]: () => {
+      process.off("unhandledRejection", add);
+      process.off("uncaughtException", add);
+    },
+  };
+}
