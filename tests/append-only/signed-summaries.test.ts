@@ -20,6 +20,8 @@ interface Play {
   readonly modelOf?: (send: number) => string;
   readonly wordsOf?: (send: number) => string;
   readonly compaction?: "auto" | "own";
+  /** The send that is stopped while the model thinks. */
+  readonly stopped?: number;
   /** 10 if left out. */
   readonly sends?: number;
   /** In tokens. 4,000 if left out. */
@@ -28,13 +30,14 @@ interface Play {
 
 /** A session whose context is summarised once or twice. */
 async function play(given: Play): Promise<Played> {
-  const { vendorOf, modelOf, wordsOf, compaction, sends = 10, window = 4_000 } = given;
+  const { vendorOf, modelOf, wordsOf, compaction, stopped, sends = 10, window = 4_000 } = given;
   const asked: AcceptedRequest[] = [];
   const reads: number[] = [];
   let [send, read, total] = [0, 0, 0];
+  let stop = (): void => undefined;
   await using server = await startVendorServer({
-    replies: (request) =>
-      vendorOf(send).answer(request, (accepted) => {
+    replies: (request) => {
+      const whole = vendorOf(send).answer(request, (accepted) => {
         const { bill } = vendorOf(send);
         asked.push(accepted);
         reads.push((bill.read - read) / (bill.total - total));
@@ -42,7 +45,12 @@ async function play(given: Play): Promise<Played> {
         return isForSummary(accepted)
           ? { text: "They talked." }
           : { think: "Hm.", text: `Answer ${send}. ${"word ".repeat(400)}` };
-      }),
+      });
+      if (send !== stopped || asked.at(-1)?.wantsSummary === true) return whole;
+      const text = String(whole.body);
+      setTimeout(stop, 10);
+      return { ...whole, body: text.slice(0, text.indexOf("signature_delta")), end: "stay_open" };
+    },
   });
   const settings = {
     thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "error" } },
@@ -57,7 +65,9 @@ async function play(given: Play): Promise<Played> {
       context: { window, keep: 4, ...(compaction && { compaction }) },
     });
     await using session = await agent.open({ id: "s", store, log });
-    outcomes.push((await session.send(`go ${send}`).result).outcome);
+    const run = session.send(`go ${send}`);
+    stop = () => void run.abort();
+    outcomes.push((await run.result).outcome);
   }
   return { asked, reads, outcomes };
 }
@@ -101,6 +111,18 @@ test("its input is read from the cache, but for what was said last", async () =>
     for (const share of shares) expect(share).toBeGreaterThanOrEqual(0.9);
   }
 });
+
+test.each([0, 1, 2, 3, 4, 5, 6])(
+  "thinking stays valid where send %i was stopped before the model had said anything",
+  async (stopped) => {
+    const vendor = strictAnthropic({ now: () => 0 });
+    const { asked, outcomes } = await play({ vendorOf: () => vendor, stopped });
+
+    expect(outcomes).toEqual(completed.with(stopped, "aborted"));
+    expect([vendor.refused, vendor.dropped]).toEqual([[], []]);
+    expect(asked.some(isForSummary)).toBe(true);
+  },
+);
 
 test("instructions that it covers are said again", async () => {
   const vendor = strictAnthropic({ now: () => 0 });

@@ -159,11 +159,11 @@ function signedRequest(host: WorkHost, { first, last }: CompactionPlan): ModelRe
   const at = transcript.findLastIndex(({ id }) => id === last);
   if (at < 0 || transcript[0]?.id !== first) return undefined;
   const end = transcript[at + 1]?.id === turnToGoOnId(last) ? at + 1 : at;
+  const [covered, behind] = [sideOf(transcript[end]), sideOf(transcript[end + 1])];
   // Two items of one side are one message, or have a turn between them that would be on neither side.
-  const isModels = (item: Item | undefined): boolean => item?.author === "model";
-  const isCut = isModels(transcript[end]) === isModels(transcript[end + 1]);
+  const isBorder = covered !== undefined && behind !== undefined && covered !== behind;
   const kept = new Set(transcript.slice(end + 1).map(({ id }) => id));
-  if (isCut || changesBehind(journal.context.guide, kept)) return undefined;
+  if (!isBorder || changesBehind(journal.context.guide, kept)) return undefined;
   return {
     ...content,
     transcript: transcript.slice(0, end + 1),
@@ -171,6 +171,19 @@ function signedRequest(host: WorkHost, { first, last }: CompactionPlan): ModelRe
     conversation: { key },
     summarise: { instructions: settings?.instructions },
   };
+}
+
+/**
+ * Whose message an item is in a request; behind the last one the user's comes. Undefined if a request may leave
+ * the item out, as it does a reply that was stopped while the model thought.
+ */
+function sideOf(item: Item | undefined): "model" | "user" | undefined {
+  if (item === undefined) return "user";
+  const side = item.author === "model" ? "model" : "user";
+  const isSaid = item.parts.some((part) =>
+    part.kind === "text" ? part.text.trim() !== "" : part.kind === "tool_call" || side === "user",
+  );
+  return isSaid ? side : undefined;
 }
 
 /** Not by another model, behind a hook that changes requests, or when the request is too long as it is. */
