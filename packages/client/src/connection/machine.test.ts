@@ -97,6 +97,7 @@ const rows: readonly Row[] = [
   ["live", "silence_timeout", "waiting", "disconnect", "set retry_timeout"],
   ["live", "shown", "live", "set silence_timeout"],
   ["live", "online", "live", "set silence_timeout"],
+  ["live", "reconnect", "opening", "disconnect", "connect"],
   ["waiting", "retry_timeout", "opening", "connect"],
   ["waiting", "shown", "opening", "connect"],
   ["waiting", "online", "opening", "connect"],

@@ -59,11 +59,17 @@ export const states: Readonly<Record<StateName, StateRule>> = {
   closed: { holds: "nothing", timers: [] },
 };
 
-/** How long each timer runs, in milliseconds. The pause of `retry_timeout` is drawn anew each time. */
+/** How often a connection has a byte at least, unless its server names another time. */
+export const usualHeartbeatMs = 15_000;
+
+/**
+ * How long each timer runs, in milliseconds. The pause of `retry_timeout` is drawn anew each time. The connector
+ * scales `silence_timeout` by the heartbeat that a server names.
+ */
 export const durations: Readonly<Record<Exclude<TimerName, "retry_timeout">, number>> = {
   open_timeout: 15_000,
   mute_timeout: 5_000,
-  silence_timeout: 45_000, // three heartbeats
+  silence_timeout: 3 * usualHeartbeatMs,
   steady_timeout: 5_000,
   renew_timeout: 30_000,
   again_timeout: 600_000,

@@ -124,6 +124,8 @@ export const transitions: Readonly<Record<StateName, Rules>> = {
     silence_timeout: [{ to: "waiting", do: ["stream", "count"] }],
     shown: [{ to: "same", silenceMs: probeMs }],
     online: [{ to: "same", silenceMs: probeMs }],
+    // A person sees that it stands still, before its silence says so.
+    reconnect: [{ to: "opening" }],
     // The server closed a stream of expired credentials; twice in a row that is a failure like others.
     unauthorized: [
       { unless: "renewed", to: "renewing", do: ["renewing"] },

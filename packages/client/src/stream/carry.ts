@@ -24,8 +24,8 @@ export interface Carried {
   readonly positions?: (() => readonly SessionPosition[]) | undefined;
   /** Called with the messages that came together, before they are taken; without any for a heartbeat. */
   readonly pass?: ((messages: readonly Passed[]) => void) | undefined;
-  /** Called with the address of the stream once it is open. */
-  readonly onOpen?: ((url: string) => void) | undefined;
+  /** Called with the answer that brings the stream once it is open. */
+  readonly onOpen?: ((response: Response) => void) | undefined;
 }
 
 /** A message of a stream with its id. */
@@ -44,7 +44,7 @@ export async function carryStream(carried: Carried): Promise<void> {
   });
   if (!response.ok || response.body === null) return refuse(response, report);
   report({ type: "opened" });
-  carried.onOpen?.(response.url);
+  carried.onOpen?.(response);
   const reader = response.body.getReader();
   const text = new TextDecoder();
   const decoder = createSseDecoder();

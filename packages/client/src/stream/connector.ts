@@ -2,6 +2,7 @@ import type { Cause } from "@millrace/core";
 import type { Clock } from "@millrace/core/ports";
 import { connectionOf, initialMachine, step } from "../connection/machine.ts";
 import type { Command, ConnectionEvent, Machine } from "../connection/machine.ts";
+import { usualHeartbeatMs } from "../connection/states.ts";
 import type { TimerName } from "../connection/states.ts";
 import type { Requests } from "../http/requests.ts";
 import { carryJson, carryStream } from "./carry.ts";
@@ -28,6 +29,8 @@ export class Connector {
   readonly #timers = new Map<TimerName, () => void>();
   #machine: Machine = initialMachine;
   #held: AbortController | undefined;
+  /** The heartbeat of the connection as a part of the usual one: it may be silent for so much longer or less. */
+  #pace = 1;
 
   constructor(parts: ConnectorParts) {
     this.#parts = parts;
@@ -66,19 +69,23 @@ export class Connector {
   }
 
   #carryOut(command: Command): void {
-    const { requests, sessions, tabs, clock } = this.#parts;
+    const { requests, sessions, tabs } = this.#parts;
     switch (command.type) {
       case "connect":
         this.#hold(command.number, (signal, report) => {
-          const carried = { requests, sessions, signal, report };
-          if (command.form === "json") return carryJson(carried);
+          this.#pace = 1;
           const name = tabs?.name(requests.who);
-          if (tabs !== undefined && name !== undefined) return carryShared(carried, tabs, name);
-          const onOpen = (url: string): void => {
+          const onOpen = ({ url, headers }: Response): void => {
+            const ms = Number(headers.get("millrace-heartbeat")) || usualHeartbeatMs;
+            this.#pace = Math.min(4, Math.max(0.1, ms / usualHeartbeatMs));
             // Now it is known who this is, and that streams are scarce: the next one is shared.
-            if (tabs?.isWorth(url) === true) this.take({ type: "watch" });
+            if (name === undefined && tabs?.isWorth(url) === true) this.take({ type: "watch" });
           };
-          return carryStream({ ...carried, onOpen });
+          const carried = { requests, sessions, signal, report, onOpen };
+          if (command.form === "json") return carryJson(carried);
+          return tabs !== undefined && name !== undefined
+            ? carryShared(carried, tabs, name)
+            : carryStream(carried);
         });
         break;
       case "renew":
@@ -92,11 +99,7 @@ export class Connector {
         this.#held = undefined;
         break;
       case "set_timer":
-        this.#clear(command.timer);
-        this.#timers.set(
-          command.timer,
-          clock.after(command.ms, () => this.take({ type: command.timer })),
-        );
+        this.#set(command);
         break;
       case "clear_timer":
         this.#clear(command.timer);
@@ -104,6 +107,15 @@ export class Connector {
       default:
         command satisfies never;
     }
+  }
+
+  #set({ timer, ms }: Extract<Command, { readonly type: "set_timer" }>): void {
+    const due = timer === "silence_timeout" ? ms * this.#pace : ms;
+    this.#clear(timer);
+    this.#timers.set(
+      timer,
+      this.#parts.clock.after(due, () => this.take({ type: timer })),
+    );
   }
 
   #clear(timer: TimerName): void {

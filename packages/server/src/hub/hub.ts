@@ -22,6 +22,7 @@ import type {
   Sink,
   WatchOptions,
 } from "./options.ts";
+import { usualHeartbeatMs } from "./options.ts";
 import { Room } from "./room.ts";
 import { Stream, Streams } from "./stream.ts";
 import { Viewer } from "./viewer.ts";
@@ -81,7 +82,7 @@ export function createHub(options: HubOptions): Hub {
   checkHubOptions(options, createHub);
   noteLog("hub", options.store, options.log);
   const { clock = systemClock, random = systemRandom } = options;
-  const { store, log, pollMs = 5_000, heartbeatMs = 15_000 } = options;
+  const { store, log, pollMs = 5_000, heartbeatMs = usualHeartbeatMs } = options;
   const streams = new Streams({ ...options, random }, clock);
   /** One for each session that is watched, or was a moment ago. */
   const rooms = new Map<SessionUid, Room>();

@@ -40,6 +40,9 @@ export interface HubOptions {
   readonly maxMs?: number | undefined;
 }
 
+/** How often a stream is sent a comment where the options do not say. */
+export const usualHeartbeatMs = 15_000;
+
 /** Which session a viewer watches, and from where. */
 export interface WatchOptions {
   readonly uid: SessionUid;

@@ -9,6 +9,7 @@ import {
 import type { Ended } from "../encoding/lines.ts";
 import type { Clock } from "@millrace/core/ports";
 import type { Delivery, DeliveryEnd } from "./delivery.ts";
+import { usualHeartbeatMs } from "./options.ts";
 import type { DeliveredEnd, HubOptions, Sink, SinkEvents } from "./options.ts";
 
 /** How often streams are checked for heartbeats and ends. */
@@ -210,7 +211,7 @@ export class Streams {
   #isTicking = false;
   isDraining = false;
 
-  constructor({ random, heartbeatMs = 15_000, maxMs }: StreamsOptions, clock: Clock) {
+  constructor({ random, heartbeatMs = usualHeartbeatMs, maxMs }: StreamsOptions, clock: Clock) {
     this.#clock = clock;
     this.#random = random;
     this.#life = maxMs === undefined ? { ms: 1_800_000, spread: 0.2 } : { ms: maxMs, spread: 0.1 };

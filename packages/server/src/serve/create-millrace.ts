@@ -17,6 +17,7 @@ import type { Authenticate } from "../auth/authenticator.ts";
 import { localAuthenticate, localIdentity, localToken, tokenFile } from "../auth/local.ts";
 import { Tickets } from "../auth/tickets.ts";
 import type { Identity } from "../http/identity.ts";
+import { usualHeartbeatMs } from "../hub/options.ts";
 import { RouteTable } from "../http/match.ts";
 import { defaultLimits } from "../http/route-limits.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
@@ -74,8 +75,8 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const driven = options.counters === undefined ? here : { ...here, acquireSlot };
   const driving = { agent, store, log, blobs, limits: driven, clock, random };
   const runs = driver === undefined ? createRunHost(driving) : driverHost(driver);
-  const { maxMs, heartbeatMs, budgetBytes: snapshotBytes } = options.streams ?? {};
-  const hub = { maxMs, heartbeatMs, snapshotBytes, clock, random };
+  const { maxMs, heartbeatMs = usualHeartbeatMs, budgetBytes } = options.streams ?? {};
+  const hub = { maxMs, heartbeatMs, snapshotBytes: budgetBytes, clock, random };
   const tenants = new Tenants({ store, log, blobs, runs, hub, onlyTenant });
   if (local) tenants.noteUnlisted(onlyTenant);
   const life = new Life(tenants, runs, clock);
@@ -108,6 +109,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
       whoTag: whoTagBy(secret),
       monotonic: clock.monotonic,
       random,
+      heartbeatMs,
       draining: () => life.draining,
       onRequest: options.onRequest,
     },

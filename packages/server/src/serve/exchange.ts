@@ -35,6 +35,8 @@ export interface ExchangeSettings {
   readonly whoTag: (who: Identity) => string;
   readonly monotonic: () => number;
   readonly random: () => number;
+  /** `Millrace-Heartbeat` of streams: how often each has a byte at least. */
+  readonly heartbeatMs: number;
   /** True while the server drains: connections are then closed after their answer. */
   readonly draining: () => boolean;
   readonly onRequest: ((line: RequestLine) => unknown) | undefined;
@@ -49,6 +51,7 @@ const exposed = [
   "Request-Id",
   "Idempotency-Replayed",
   "Preference-Applied",
+  "Millrace-Heartbeat",
   "Millrace-Run",
   "Millrace-Session",
   "Millrace-Who",
@@ -83,8 +86,10 @@ export class Exchange {
     const { json, bytes, stream } = answer;
     const headers = this.#headers(answer.headers);
     headers["cache-control"] ??= this.route?.cacheControl ?? "no-store";
-    if (stream !== undefined)
+    if (stream !== undefined) {
+      headers["millrace-heartbeat"] = String(this.#settings.heartbeatMs);
       return this.#sent({ status: answer.status, headers, body: undefined });
+    }
     if (json === undefined) {
       if (bytes instanceof Uint8Array) headers["content-length"] ??= String(bytes.length);
       return this.#revalidated(answer.status, headers, bytes);
