@@ -177,6 +177,19 @@ test("a slow viewer makes the reader wait, and polls bring nothing that it has n
   expect(facts).toEqual((await truth.read(uid)).slice(1).map(({ n }) => n));
 });
 
+test("what a poll finds while a viewer is slow reaches it once it has room, without another poll", async () => {
+  const { clock, store, log, uid, sessionId, truth, faults } = await openFollowFixture();
+  const viewer = follow({ store, log, clock, uid, sessionId });
+  await viewer.next();
+  await truth.claim(uid, { from: 1 }); // its announcement is lost
+  await clock.advance(5_000);
+  expect([faults.heads, faults.reads]).toEqual([1, 1]);
+
+  const next = await viewer.next();
+  expect(next.value?.message).toMatchObject({ n: 2, type: "session_claimed" });
+  expect(faults.heads).toBe(1);
+});
+
 test("a session and its children are followed through an outage of the store", async () => {
   const { clock, store, log, uid, sessionId, faults, acceptInput, breakTails } =
     await openFollowFixture();

@@ -156,11 +156,13 @@ export class Following {
     if (!this.#joined) void this.#poll();
   }
 
-  /** Reads what the store has beyond the state, unless the viewer has still to take what is there. */
+  /** Reads what the store has beyond the state, once the viewer has taken what is there. */
   async #poll(head?: number): Promise<void> {
-    if (this.#polling || !this.#outbox.isEmpty) return;
+    if (this.#polling) return;
     this.#polling = true;
     try {
+      await this.#outbox.drained();
+      if (this.#done.signal.aborted) return;
       await this.#reader.poll(head);
       this.#storeAway = false;
       if (!this.#subscribed) this.#resync();

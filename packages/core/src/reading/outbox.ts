@@ -10,10 +10,6 @@ export class Outbox<T> {
   #pushed: PromiseWithResolvers<void> | undefined;
   #taken: PromiseWithResolvers<void> | undefined;
 
-  get isEmpty(): boolean {
-    return this.#idle && this.#values.length === 0;
-  }
-
   push(values: readonly T[]): void {
     for (const value of values) this.#values.push(value);
     this.#wakeReader();
@@ -27,7 +23,7 @@ export class Outbox<T> {
 
   /** Resolves when the reader has come back after the last value, or has left. */
   async drained(): Promise<void> {
-    if (this.isEmpty) return;
+    if (this.#idle && this.#values.length === 0) return;
     this.#taken ??= Promise.withResolvers();
     await this.#taken.promise;
   }
