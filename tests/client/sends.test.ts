@@ -130,3 +130,39 @@ it("a session is renamed and labelled by its owner, removed for everybody, and n
   expect([other.error?.code, other.items]).toEqual(["removed", []]);
   await expect(session.details()).rejects.toMatchObject({ cause: { code: "not_found" } });
 });
+
+/** A way to a server on which something happens before each request that makes a session. */
+function before(making: () => Promise<unknown>): typeof fetch {
+  return async (input, init) => {
+    if (String(input).endsWith("/v1/sessions") && init?.method === "POST") await making();
+    return fetch(input, init);
+  };
+}
+
+it("the first prompt, or file, of a page that found no session is stored though another page makes it meanwhile", async () => {
+  const model = scriptedModel(Array.from({ length: 4 }, () => [say("Yes.")]));
+  await using served = await serve(defineAgent({ model }));
+  using other = createClient({ url: served.url, token: "ann" });
+  for (const [id, content] of [
+    ["text", "Mine"],
+    ["file", ["Mine", new Blob([new Uint8Array(40_000)], { type: "image/png" })]],
+  ] as const) {
+    const makes = before(async () => await other.session(id).send("Theirs").accepted);
+    using client = createClient({ url: served.url, token: "ann", fetch: makes });
+    const { accepted, result } = client.session(id).send(content);
+
+    expect(await accepted).toEqual(ok);
+    expect(await result).toMatchObject({ outcome: "completed" });
+  }
+});
+
+it("the first prompt to a name that another user has stays refused", async () => {
+  const model = scriptedModel([[say("Yes.")]]);
+  await using served = await serve(defineAgent({ model }));
+  using other = createClient({ url: served.url, token: "ann" });
+  await other.session("anns").send("Mine").result;
+  using client = createClient({ url: served.url, token: "bob" });
+
+  const { accepted } = client.session("anns").send("Mine too");
+  expect(await accepted).toMatchObject({ accepted: false, error: { code: "refused" } });
+});

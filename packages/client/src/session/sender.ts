@@ -91,7 +91,7 @@ export class Sender {
     if (!answered.ok && answered.problem.status === 404) {
       const key = `create-${this.#parts.id}`.replaceAll(/[^A-Za-z0-9-]/g, "-").padEnd(16, "-");
       const made = await this.#create(key.slice(0, 128), undefined);
-      if (made.ok) answered = await this.#ask(path, request);
+      if (made.ok || isTaken(made)) answered = await this.#ask(path, request);
     }
     if (!answered.ok) throw errorOf(answered.problem);
     return String(answered.json["hash"]);
@@ -125,14 +125,16 @@ export class Sender {
     const isInput = path === "/inputs";
     if (isInput && this.#isNew) {
       const made = await this.#create(key, body);
-      if (made.ok || made.problem.code !== "session_exists") return made;
+      if (!isTaken(made)) return made;
     }
     const headers = isInput ? { "idempotency-key": key } : undefined;
-    const answered = await this.#ask(this.path + path, { method: method ?? "POST", body, headers });
+    const request = { method: method ?? "POST", body, headers };
+    const answered = await this.#ask(this.path + path, request);
     if (!isInput || answered.ok || answered.problem.status !== 404) return answered;
-    // A page may name any session; the first prompt makes it. A foreign name stays refused.
+    // A page may name any session; the first prompt makes it.
     const made = await this.#create(key, body);
-    return made.ok || made.problem.code !== "session_exists" ? made : answered;
+    // Another page of this user has made it meanwhile, or the name is someone else's, which stays refused.
+    return isTaken(made) ? await this.#ask(this.path + path, request) : made;
   }
 
   async #create(key: string, input: unknown): Promise<Answered> {
@@ -140,7 +142,7 @@ export class Sender {
       body: { id: this.#parts.id, input },
       headers: { "idempotency-key": key },
     });
-    if (made.ok || made.problem.code === "session_exists") this.#isNew = false;
+    if (made.ok || isTaken(made)) this.#isNew = false;
     return made;
   }
 
@@ -161,6 +163,11 @@ export class Sender {
     entry.settle(answered);
     this.#parts.onChange();
   }
+}
+
+/** Whether the name of a session that was to be made is in use. */
+function isTaken(made: Answered): boolean {
+  return !made.ok && made.problem.code === "session_exists";
 }
 
 /** A refusal that no server gave. */
