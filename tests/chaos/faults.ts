@@ -1,84 +1,118 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
 import { ask } from "../../scripts/services/redis.ts";
 import type { Server } from "../../scripts/services/server.ts";
 import type { DeployedNode, Deployment } from "../kit/deployment/deployment.ts";
+import type { OutageProxy } from "../kit/deployment/outage-proxy.ts";
 import type { Random } from "../kit/random.ts";
 import { until } from "../kit/until.ts";
 
-/** A fault of a deployment. It resolves when the fault is over. */
-export type Fault = (deployment: Deployment, random: Random) => Promise<void>;
+/** What faults happen to. */
+export interface FaultyPlace {
+  readonly deployment: Deployment;
+  /** Between viewers and web nodes: one before each node, and one that takes them in turn. */
+  readonly edges: readonly OutageProxy[];
+}
+
+/** A fault. It resolves when it is over. */
+export type Fault = (place: FaultyPlace, random: Random) => Promise<void>;
 
 /** All kinds of faults, by name. */
 export const faults: Readonly<Record<string, Fault>> = {
-  "worker killed": (deployment, random) => killed(random.pick(deployment.workers), random),
-  "worker stopped": (deployment, random) => stopped(random.pick(deployment.workers), random),
-  "web node killed": (deployment, random) => killed(random.pick(deployment.webs), random),
-  "web node stopped": (deployment, random) => stopped(random.pick(deployment.webs), random),
-  "Redis killed": async ({ redis }, random) => {
+  "worker killed": ({ deployment }, random) => killed(driverOf(deployment, random), random),
+  "worker stopped": ({ deployment }, random) => stopped(driverOf(deployment, random), random),
+  "worker replaced": ({ deployment }, random) => replaced(driverOf(deployment, random)),
+  "web node killed": ({ deployment: { webs } }, random) => killed(random.pick(webs), random),
+  "web node stopped": ({ deployment: { webs } }, random) => stopped(random.pick(webs), random),
+  "web node replaced": ({ deployment: { webs } }, random) => replaced(random.pick(webs)),
+  "Redis killed": async ({ deployment: { redis } }, random) => {
     await redis.kill();
     await between(random, 0, 2_500);
     await redis.restart();
   },
-  "Redis paused": async ({ redis }, random) => {
+  "Redis paused": async ({ deployment: { redis } }, random) => {
     await redis.stop();
     await between(random, 300, 4_000);
     await redis.cont();
   },
-  "Redis flushed": async ({ redis }) => await tell(redis, "FLUSHALL"),
-  "Redis full": async ({ redis }, random) => {
-    await tell(redis, "CONFIG SET maxmemory-policy noeviction", "CONFIG SET maxmemory 1");
+  "Redis flushed": async ({ deployment: { redis } }) => await send(redis, "FLUSHALL"),
+  "Redis full": async ({ deployment: { redis } }, random) => {
+    await send(redis, "CONFIG SET maxmemory-policy noeviction", "CONFIG SET maxmemory 1");
     await between(random, 300, 2_500);
-    await tell(redis, "CONFIG SET maxmemory 0");
+    await send(redis, "CONFIG SET maxmemory 0");
   },
-  "Redis evicts": async ({ redis }, random) => {
-    await tell(redis, "CONFIG SET maxmemory-policy allkeys-random", "CONFIG SET maxmemory 1mb");
+  "Redis evicts": async ({ deployment: { redis } }, random) => {
+    await send(redis, "CONFIG SET maxmemory-policy allkeys-random", "CONFIG SET maxmemory 1mb");
     await between(random, 300, 2_000);
-    await tell(redis, "CONFIG SET maxmemory 0");
+    await send(redis, "CONFIG SET maxmemory 0");
   },
-  "PostgreSQL killed": async ({ postgres }, random) => {
+  "Redis a replica": async ({ deployment: { redis } }, random) => {
+    await send(redis, "SCRIPT FLUSH", "REPLICAOF 127.0.0.1 1");
+    await between(random, 300, 3_000);
+    await send(redis, "REPLICAOF NO ONE");
+  },
+  "Redis ends its connections": async ({ deployment: { redis } }) =>
+    await send(redis, "CLIENT KILL TYPE normal", "CLIENT KILL TYPE pubsub"),
+  "PostgreSQL killed": async ({ deployment: { postgres } }, random) => {
     await postgres.kill();
     await between(random, 0, 3_000);
     await postgres.restart();
   },
-  "PostgreSQL paused": async ({ postgres }, random) => {
+  "PostgreSQL paused": async ({ deployment: { postgres } }, random) => {
     await postgres.stop();
     await between(random, 300, 4_000);
     await postgres.cont();
   },
-  "PostgreSQL ends its connections": async ({ postgres }) => {
+  "PostgreSQL ends its connections": async ({ deployment: { postgres } }) => {
     const others = "pid <> pg_backend_pid() and backend_type = 'client backend'";
-    await postgres.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
+    await query(postgres, `select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
   },
-  "connections to Redis cut": async ({ nodes }, random) => random.pick(nodes).redis.cut(),
-  "connections to PostgreSQL cut": async ({ nodes }, random) => random.pick(nodes).postgres.cut(),
-  "Redis unreachable for one node": ({ nodes }, random) => refused(random, nodes, "redis"),
-  "PostgreSQL unreachable for one node": ({ nodes }, random) => refused(random, nodes, "postgres"),
-  "Redis silent for one node": ({ nodes }, random) => silent(random, nodes, "redis"),
-  "PostgreSQL silent for one node": ({ nodes }, random) => silent(random, nodes, "postgres"),
-  "clock set": async ({ nodes }, random) =>
-    random.pick(nodes).clock?.set(random.pick([3_600, -3_600, -120, 45, 0])),
-};
-
-/** The faults that a deployment has beside them if Temporal drives it. */
-export const temporalFaults: Readonly<Record<string, Fault>> = {
-  "Temporal killed": async ({ temporal }, random) => {
-    await temporal?.kill();
-    await between(random, 0, 2_500);
-    await temporal?.restart();
+  "PostgreSQL read-only": async ({ deployment: { postgres } }, random) => {
+    await query(postgres, "alter system set default_transaction_read_only = on");
+    await query(postgres, "select pg_reload_conf()");
+    await between(random, 300, 3_000);
+    await query(postgres, "alter system reset default_transaction_read_only");
+    await query(postgres, "select pg_reload_conf()");
   },
-  "Temporal paused": async ({ temporal }, random) => {
-    await temporal?.stop();
-    await between(random, 300, 4_000);
-    await temporal?.cont();
+  "PostgreSQL locked": async ({ deployment: { postgres } }, random) => {
+    const seconds = (0.3 + random.next() * 3).toFixed(2);
+    const lock = "lock table millrace.session in exclusive mode";
+    await query(postgres, `begin; ${lock}; select pg_sleep(${seconds}); commit`);
   },
-  "Temporal's database killed": async ({ temporal }, random) => {
-    await temporal?.postgres.kill();
-    await between(random, 0, 2_500);
-    await temporal?.postgres.restart();
+  "PostgreSQL out of connections": async ({ deployment: { postgres } }, random) => {
+    const clients = await takeConnections(postgres.url);
+    await between(random, 300, 2_500);
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   },
-  "connections to Temporal cut": async ({ nodes }, random) => random.pick(nodes).temporal?.cut(),
-  "Temporal unreachable for one node": ({ nodes }, random) => refused(random, nodes, "temporal"),
-  "Temporal silent for one node": ({ nodes }, random) => silent(random, nodes, "temporal"),
+  "PostgreSQL's disk full": async ({ deployment: { postgres } }, random) => {
+    await query(postgres, fillDisk);
+    await between(random, 300, 3_000);
+    await query(postgres, emptyDisk);
+  },
+  "connections to Redis cut": async ({ deployment: { nodes } }, random) =>
+    random.pick(nodes).redis.cut(),
+  "connections to PostgreSQL cut": async ({ deployment: { nodes } }, random) =>
+    random.pick(nodes).postgres.cut(),
+  "answers of Redis cut for one node": async ({ deployment: { nodes } }, random) =>
+    random.pick(nodes).redis.cutAfter(random.below(400)),
+  "answers of PostgreSQL cut for one node": async ({ deployment: { nodes } }, random) =>
+    random.pick(nodes).postgres.cutAfter(random.below(400)),
+  "Redis unreachable for one node": ({ deployment: { nodes } }, random) =>
+    refused(random, random.pick(nodes).redis),
+  "PostgreSQL unreachable for one node": ({ deployment: { nodes } }, random) =>
+    refused(random, random.pick(nodes).postgres),
+  "Redis silent for one node": ({ deployment: { nodes } }, random) =>
+    silent(random, random.pick(nodes).redis),
+  "PostgreSQL silent for one node": ({ deployment: { nodes } }, random) =>
+    silent(random, random.pick(nodes).postgres),
+  "viewers cut": async ({ edges }, random) => random.pick(edges).cut(),
+  "answers to viewers cut": async ({ edges }, random) => {
+    for (const edge of edges) edge.cutAfter(random.below(700));
+  },
+  "web unreachable for viewers": ({ edges }, random) => refused(random, random.pick(edges)),
+  "web silent for viewers": ({ edges }, random) => silent(random, random.pick(edges)),
+  "clock set": async ({ deployment: { nodes } }, random) =>
+    random.pick(nodes).clock?.set(random.pick([3_600, -3_600, 86_400, -120, 45, 0])),
 };
 
 /** The servers whose faults would hinder each other. */
@@ -94,14 +128,50 @@ export function hinders(one: string, other: string): boolean {
   return subject(one) !== undefined && subject(one) === subject(other);
 }
 
+/** PostgreSQL's code for a full disk, with which it refuses each fact while the trigger is there. */
+const fillDisk = `
+  create function millrace.full_disk() returns trigger language plpgsql as
+    $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;
+  create trigger full_disk before insert on millrace.fact execute function millrace.full_disk();
+`;
+const emptyDisk = "drop function if exists millrace.full_disk() cascade";
+
+/** Takes all connections that the server has left. */
+async function takeConnections(connectionString: string): Promise<readonly Client[]> {
+  const clients: Client[] = [];
+  for (let left = 250; left > 0; left -= 1) {
+    const client = new Client({ connectionString, connectionTimeoutMillis: 3_000 });
+    client.on("error", () => undefined); // it may be ended by another fault
+    try {
+      await client.connect();
+    } catch {
+      break;
+    }
+    clients.push(client);
+  }
+  return clients;
+}
+
 /** Repeats what Redis did not take in time: else one that is only busy would stay full. */
-async function tell({ port }: Server, ...commands: readonly string[]): Promise<void> {
-  const isTaken = (): Promise<boolean> =>
-    ask(port, ...commands).then(
-      () => true,
-      () => false,
-    );
-  await until(isTaken, `Redis takes ${commands.join(", ")}`);
+async function send({ port }: Server, ...commands: readonly string[]): Promise<void> {
+  await until(() => succeeds(ask(port, ...commands)), `Redis takes ${commands.join(", ")}`);
+}
+
+/** The same of PostgreSQL, which may have no connection left, or be locked by another fault. */
+async function query(postgres: Deployment["postgres"], sql: string): Promise<void> {
+  await until(() => succeeds(postgres.query(sql)), `PostgreSQL takes ${sql}`, { everyMs: 200 });
+}
+
+function succeeds(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** One that drives. */
+function driverOf({ workers, webs }: Deployment, random: Random): DeployedNode {
+  return random.pick(workers.length > 0 ? workers : webs);
 }
 
 async function killed({ process }: DeployedNode, random: Random): Promise<void> {
@@ -116,22 +186,32 @@ async function stopped({ process }: DeployedNode, random: Random): Promise<void>
   process.cont();
 }
 
-type Way = "redis" | "postgres" | "temporal";
+/** As a deploy does. */
+async function replaced({ name, process }: DeployedNode): Promise<void> {
+  const gone = process.terminate().then(() => true);
+  const late = sleep(goneMs).then(() => false);
+  if (!(await Promise.race([gone, late]))) {
+    await process.kill();
+    throw new Error(`${name} runs ${goneMs} ms after SIGTERM`);
+  }
+  await process.start();
+}
 
-async function refused(random: Random, nodes: readonly DeployedNode[], way: Way): Promise<void> {
-  const { [way]: proxy } = random.pick(nodes);
+/** How long a process may take to end after SIGTERM, whatever else happens. */
+const goneMs = 20_000;
+
+export async function refused(random: Random, proxy: OutageProxy | undefined): Promise<void> {
   proxy?.refuse(true);
-  await between(random, 500, 3_000);
+  await between(random, 500, 4_000);
   proxy?.refuse(false);
 }
 
-async function silent(random: Random, nodes: readonly DeployedNode[], way: Way): Promise<void> {
-  const { [way]: proxy } = random.pick(nodes);
+export async function silent(random: Random, proxy: OutageProxy | undefined): Promise<void> {
   proxy?.blackhole(true);
   await between(random, 500, 5_000);
   proxy?.blackhole(false);
 }
 
-async function between(random: Random, least: number, most: number): Promise<void> {
+export async function between(random: Random, least: number, most: number): Promise<void> {
   await sleep(least + random.next() * (most - least));
 }

@@ -1,135 +1,169 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { blobsInFact } from "@millrace/core/blobs";
 import type { SessionRecord } from "@millrace/core/ports";
+import type { NodePrograms } from "../kit/deployment/bundle.ts";
 import { Deployment } from "../kit/deployment/deployment.ts";
 import type { Drives } from "../kit/deployment/deployment.ts";
-import type { NodePrograms } from "../kit/deployment/bundle.ts";
-import { RemoteViewer } from "../kit/deployment/remote-viewer.ts";
-import { Random } from "../kit/random.ts";
-import { faults, hinders, temporalFaults } from "./faults.ts";
+import { openOutageProxy } from "../kit/deployment/outage-proxy.ts";
+import { Crowd } from "./crowd.ts";
+import { drawFaults, inject, repeatFaults } from "./fault-plan.ts";
+import type { FaultRow, Pace } from "./fault-plan.ts";
+import { faults } from "./faults.ts";
+import { judgeCallers, judgeFiles } from "./judge-callers.ts";
+import type { ReadFile } from "./judge-callers.ts";
+import { judgePages } from "./judge-pages.ts";
 import { judge } from "./oracle.ts";
 import type { SessionHistory, Violation } from "./oracle.ts";
-import { People } from "./people.ts";
 import { awaitRecovery } from "./recovery.ts";
 import type { Recovery } from "./recovery.ts";
+import { judgeLeft } from "./resources.ts";
+import { Random } from "../kit/random.ts";
+import { temporalFaults } from "./temporal-faults.ts";
 import { workflowEvents } from "./workflow-events.ts";
 
-export interface HistoryOptions {
+export interface HistoryOptions extends Pace {
   readonly seed: number;
   readonly programs: NodePrograms;
   readonly drives: Drives;
-  /** How long faults happen. */
-  readonly faultMs: number;
+  readonly sessions: number;
+  readonly pages: number;
+  /** The pause of a person between two things: at least, and at most. */
+  readonly peoplePauseMs: readonly [number, number];
+  /** How long after the last fault everything has to be at rest. */
+  readonly restMs: number;
+  /** The faults of a history that was kept: they happen again. */
+  readonly rows?: readonly FaultRow[] | undefined;
 }
 
 /** What became of a history. */
 export interface HistoryResult {
   readonly seed: number;
-  /** The faults in order, each with the time at which it began. */
-  readonly faults: readonly string[];
+  readonly drives: Drives;
+  /** The faults in order. */
+  readonly faults: readonly FaultRow[];
   readonly violations: readonly Violation[];
   /** Of each session, after the last fault was over. */
   readonly recoveries: readonly Recovery[];
   readonly sessions: readonly SessionHistory[];
+  /** Of raw viewers. */
   readonly connections: number;
+  /** Of libraries of other vendors. */
+  readonly answers: number;
   /** Of sessions that have not come to rest, if Temporal drives. */
   readonly workflows: readonly (readonly string[])[];
 }
 
-const sessionCount = 4;
-
 /** Runs a deployment under faults by the seed, waits until it rests, and judges all that it left. */
 export async function runHistory(options: HistoryOptions): Promise<HistoryResult> {
-  const { seed, programs, drives } = options;
-  const random = new Random(seed);
+  const { seed, programs, drives, restMs, peoplePauseMs: pauseMs } = options;
   await using deployment = await Deployment.start({
     programs,
     drives,
-    workers: 3,
+    workers: drives === "inline" ? 0 : 3,
     webs: 2,
-    agent: { chunkMs: 15 },
+    agent: { chunkMs: 8 },
     clocks: [0, 0, 0, 0, 0],
   });
   const { store, addresses } = deployment;
-  using stack = new DisposableStack();
-  const watched: { record: SessionRecord; viewers: readonly RemoteViewer[] }[] = [];
-  for (let at = 0; at < sessionCount; at += 1) {
-    const record = await store.create({ sessionId: `s${seed}-${at}` });
-    const viewers = (["cursor", "reload"] as const).map((returns) =>
-      stack.use(new RemoteViewer({ session: record.sessionId, addresses, returns })),
-    );
-    watched.push({ record, viewers });
-  }
-  const screens = new Map(
-    watched.flatMap(({ record, viewers }) => viewers.slice(0, 1).map((v) => [record.sessionId, v])),
-  );
-  const people = new People({ addresses, random: new Random(seed + 1), screens });
-  const [working, approving] = [new AbortController(), new AbortController()];
-  const approvals = people.approve(approving.signal);
-  const work = people.work(working.signal);
-  const viewers = watched.flatMap((one) => one.viewers);
-  const happened = await inject(deployment, random, viewers, options.faultMs);
-  working.abort();
-  await work;
+  const before = await Promise.all(deployment.nodes.map(({ process }) => process.stats()));
+  await using proxies = new AsyncDisposableStack();
+  const edges = await Promise.all(addresses.map((url) => openOutageProxy(url)));
+  let turn = 0;
+  const front = await openOutageProxy(() => addresses[(turn += 1) % addresses.length] ?? "");
+  for (const proxy of [...edges, front]) proxies.use(proxy);
 
-  const recoveries = await awaitRecovery({ store, people, watched });
-  approving.abort();
-  await Promise.all([approvals, people.settled()]);
-  const sessions = await Promise.all(
-    watched.map(async ({ record, viewers: own }): Promise<SessionHistory> => {
-      const { uid, sessionId } = record;
-      return {
-        uid,
-        sessionId,
-        facts: await store.read(uid),
-        sent: people.sent.filter(({ session }) => session === sessionId),
-        effects: deployment.effects().filter(({ effectKey }) => effectKey.startsWith(uid)),
-        viewers: own.map(({ state, checks }) => ({ state, faults: checks.faults })),
-        verified: (await store.verify(sessionId)).ok,
-      };
-    }),
+  const { sessions: count, pages } = options;
+  const size = { sessions: count, pages, pauseMs };
+  using crowd = await Crowd.gather({ seed, store, edges, front, ...size });
+  const kinds = { ...faults, ...(deployment.temporal && temporalFaults) };
+  const next =
+    options.rows === undefined
+      ? drawFaults(Object.keys(kinds), seed, options)
+      : repeatFaults(options.rows);
+  const random = new Random(seed);
+  const happened = await inject(kinds, next, { deployment, edges: [...edges, front] }, () =>
+    random.pick(crowd.viewers).cut(),
   );
+  for (const { clock } of deployment.nodes) clock?.set(0);
+
+  const healedAt = performance.now();
+  await crowd.rest();
+  const { people, watched } = crowd;
+  const recoveries = await awaitRecovery({ store, people, watched, limitMs: restMs });
+  await crowd.settle(Math.max(1_000, restMs - (performance.now() - healedAt)));
+  await people.settled();
+  const sessions = await Promise.all(
+    watched.map(({ record, viewers }) => historyOf(deployment, crowd, record, viewers)),
+  );
+  const more = await store.list();
+  const others = await Promise.all(
+    more
+      .filter(({ uid }) => !sessions.some((session) => session.uid === uid))
+      .map((record) => historyOf(deployment, crowd, record, [])),
+  );
+  const violations = [
+    ...[...sessions, ...others].flatMap(judge),
+    ...sessions.flatMap((session) => judgeShown(crowd, session)),
+    ...judgeFiles(await readFiles(crowd, sessions)),
+    ...judgeCallers({
+      sent: crowd.people.sent,
+      open: crowd.pages.given.open(),
+      readings: crowd.readings,
+    }),
+    ...crowd.pages.faults.map((what) => ({ kind: "page went back", what })),
+    ...deployment.strays.map((what) => ({ kind: "stray error", what })),
+  ];
+  const connections = crowd.viewers.reduce((sum, viewer) => sum + viewer.connections, 0);
+  crowd[Symbol.dispose]();
+  violations.push(...(await judgeLeft(deployment, [...edges, front], before)));
+
   const { temporal } = deployment;
   const left = sessions.filter((_, at) => recoveries[at]?.restMs === undefined);
   const workflows = temporal
     ? await Promise.all(left.map(({ uid }) => workflowEvents(temporal.url, uid)))
     : [];
-  const strays = deployment.strays.map((what) => ({ kind: "stray error", what }));
+  const answers = crowd.readings.reduce((sum, reading) => sum + reading.answers, 0);
+  const judged = { recoveries, sessions, workflows, violations };
+  return { seed, drives, faults: happened, ...judged, connections, answers };
+}
+
+async function historyOf(
+  deployment: Deployment,
+  { people, pages }: Crowd,
+  { uid, sessionId }: SessionRecord,
+  viewers: Crowd["viewers"],
+): Promise<SessionHistory> {
+  const { store } = deployment;
   return {
-    seed,
-    faults: happened,
-    recoveries,
-    sessions,
-    workflows,
-    violations: [...sessions.flatMap(judge), ...strays],
-    connections: viewers.reduce((sum, viewer) => sum + viewer.connections, 0),
+    uid,
+    sessionId,
+    facts: await store.read(uid),
+    sent: [...people.sent, ...pages.sent].filter(({ session }) => session === sessionId),
+    effects: deployment.effects().filter(({ effectKey }) => effectKey.startsWith(uid)),
+    viewers: viewers.map(({ state, checks }) => ({ state, faults: checks.faults })),
+    verified: (await store.verify(sessionId)).ok,
   };
 }
 
-/** Lets faults happen, at most three at once, and cuts viewers off between. Resolves when all are over. */
-async function inject(
-  deployment: Deployment,
-  random: Random,
-  viewers: readonly RemoteViewer[],
-  faultMs: number,
-): Promise<readonly string[]> {
-  const happened: string[] = [];
-  const current = new Set<string>();
-  const all: Promise<void>[] = [];
-  const kinds = { ...faults, ...(deployment.temporal && temporalFaults) };
-  const start = performance.now();
-  while (performance.now() - start < faultMs) {
-    await sleep(150 + random.next() * 900);
-    random.pick(viewers).cut();
-    const name = random.pick(Object.keys(kinds));
-    const fault = kinds[name];
-    const isHindered = [...current].some((one) => hinders(one, name) || one === name);
-    if (fault === undefined || isHindered || current.size > 2) continue;
-    happened.push(`${Math.round(performance.now() - start)} ms ${name}`);
-    current.add(name);
-    const over = fault(deployment, random).finally(() => current.delete(name));
-    over.catch(() => undefined); // awaited at the end
-    all.push(over);
-  }
-  await Promise.all(all);
-  return happened;
+function judgeShown({ pages }: Crowd, { sessionId, facts }: SessionHistory): readonly Violation[] {
+  return judgePages({
+    facts,
+    pages: pages.shown().filter(({ id }) => id === sessionId),
+    results: pages.results.filter(({ session }) => session === sessionId),
+  });
+}
+
+/** The files that sessions name, as a page reads them. */
+async function readFiles(
+  { pages }: Crowd,
+  sessions: readonly SessionHistory[],
+): Promise<readonly ReadFile[]> {
+  const files: ReadFile[] = [];
+  for (const { sessionId, facts } of sessions)
+    for (const hash of new Set(facts.flatMap((fact) => blobsInFact(fact)))) {
+      const reading = pages.readFile(sessionId, hash).catch(String);
+      const text = await Promise.race([reading, sleep(10_000, "no answer within 10 s")]);
+      files.push({ name: `${hash} of ${sessionId}`, text });
+    }
+  return files;
 }

@@ -27,6 +27,8 @@ export function judgeFacts(facts: readonly Fact[]): readonly Violation[] {
         break;
       case "run_finished":
         if (run !== fact.runId) add("run bounds", `${fact.runId} ends while ${run} is on`);
+        if (fact.outcome === "failed")
+          add("run failed", `${fact.runId} failed: ${JSON.stringify(fact.cause)}`);
         run = undefined;
         break;
       case "turn_started":

@@ -86,6 +86,14 @@ const violations: Readonly<Record<string, () => SessionHistory>> = {
   "run bounds": () => withFacts((facts) => doubled(facts, isOf("run_finished"))),
   "turn bounds": () => withFacts((facts) => doubled(facts, isOf("turn_started"))),
   "run left": () => withFacts((facts) => facts.slice(0, facts.findLastIndex(isOf("run_finished")))),
+  "run failed": () =>
+    withFacts((facts) =>
+      facts.map((fact) =>
+        fact.type === "run_finished"
+          ? { ...fact, outcome: "failed", cause: { code: "internal", message: "planted" } }
+          : fact,
+      ),
+    ),
   "item twice": () => withFacts((facts) => doubled(facts, isItemOf("model"))),
   "broken text": () =>
     withFacts((facts) =>

@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { post } from "../kit/deployment/command.ts";
 import type { Answer, Command } from "../kit/deployment/command.ts";
 import { modes, textOfDirective } from "../kit/deployment/directive.ts";
-import type { RemoteViewer } from "../kit/deployment/remote-viewer.ts";
+import type { SessionViewer } from "../kit/deployment/session-viewer.ts";
 import type { Random } from "../kit/random.ts";
+import { post } from "./commands.ts";
 import type { SentCommand } from "./oracle.ts";
 
 export interface PeopleOptions {
   readonly addresses: readonly string[];
   readonly random: Random;
   /** Sessions with what a person at each of them sees. */
-  readonly screens: ReadonlyMap<string, RemoteViewer>;
+  readonly screens: ReadonlyMap<string, SessionViewer>;
+  /** The pause of a person between two things: at least, and at most. */
+  readonly pauseMs: readonly [number, number];
 }
 
 /** How long a person tries to send one command. Longer than any fault of a history. */
@@ -32,12 +34,14 @@ export class People {
   /** Sends commands to all sessions until the signal is aborted. */
   async work(signal: AbortSignal): Promise<void> {
     const { screens, random } = this.#options;
+    const [least, most] = this.#options.pauseMs;
     await Promise.all(
       [...screens.keys()].map(async (session) => {
         const recent: string[] = [];
         while (!signal.aborted) {
           this.#act(session, recent);
-          await sleep(1_000 + random.next() * 3_000, undefined, { signal }).catch(() => undefined);
+          const ms = least + random.next() * (most - least);
+          await sleep(ms, undefined, { signal }).catch(() => undefined);
         }
       }),
     );
@@ -119,6 +123,6 @@ export class People {
 
   #key(sort: string): string {
     this.#keys += 1;
-    return `${sort}-${this.#keys}`;
+    return `${sort}-${this.#keys}`.padEnd(16, "-");
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fact, SessionUid } from "@millrace/core";
 import type { SessionRecord, SessionStore } from "@millrace/core/ports";
-import type { RemoteViewer } from "../kit/deployment/remote-viewer.ts";
+import type { SessionViewer } from "../kit/deployment/session-viewer.ts";
 import type { People } from "./people.ts";
 
 /** How a session came back after the last fault, in milliseconds. */
@@ -13,18 +13,17 @@ export interface Recovery {
   readonly restMs: number | undefined;
 }
 
-interface Watched {
+export interface Watched {
   readonly record: SessionRecord;
-  readonly viewers: readonly RemoteViewer[];
+  readonly viewers: readonly SessionViewer[];
 }
 
 export interface RecoveryOptions {
   readonly store: SessionStore;
   readonly people: People;
   readonly watched: readonly Watched[];
+  readonly limitMs: number;
 }
-
-const limitMs = 60_000;
 
 /**
  * Waits until each session has done all its work. Each is sent one more prompt, so that a session which
@@ -35,7 +34,7 @@ export async function awaitRecovery(options: RecoveryOptions): Promise<readonly 
 }
 
 async function awaitRest(
-  { store, people }: RecoveryOptions,
+  { store, people, limitMs }: RecoveryOptions,
   { record, viewers }: Watched,
 ): Promise<Recovery> {
   const { uid, sessionId } = record;
@@ -75,7 +74,7 @@ async function readFacts(store: SessionStore, uid: SessionUid): Promise<readonly
 }
 
 /** Changes with everything that the store has, or that a viewer shows. */
-function progressOf(viewers: readonly RemoteViewer[], head: number): string {
+function progressOf(viewers: readonly SessionViewer[], head: number): string {
   const shown = viewers.map(({ state }) => [
     state?.head,
     state?.lanes.map(({ lane, epoch, seq }) => [lane, epoch, seq]),

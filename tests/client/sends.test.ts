@@ -134,7 +134,8 @@ it("a session is renamed and labelled by its owner, removed for everybody, and n
 /** A way to a server on which something happens before each request that makes a session. */
 function before(making: () => Promise<unknown>): typeof fetch {
   return async (input, init) => {
-    if (String(input).endsWith("/v1/sessions") && init?.method === "POST") await making();
+    const { url, method } = new Request(input, init);
+    if (url.endsWith("/v1/sessions") && method === "POST") await making();
     return fetch(input, init);
   };
 }

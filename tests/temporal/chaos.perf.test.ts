@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCampaign } from "../chaos/campaign.ts";
-import { bundleTemporalNodes } from "../kit/deployment/bundle-temporal.ts";
+import { bundleTemporalChaosNodes } from "../chaos/nodes/bundle.ts";
 import type { NodePrograms } from "../kit/deployment/bundle.ts";
 import { firstSeed, runs } from "../kit/runs.ts";
 
@@ -10,11 +10,13 @@ const atOnce = Number(process.env["AT_ONCE"] ?? 3);
 const faultMs = runs(8_000, 25_000);
 /** As without Temporal, and the time without a heartbeat by which it finds that a worker is gone. */
 const stillLimitMs = 5_000 + 2_000;
+/** A workflow that an operator terminates is missed a minute later. */
+const restMs = 90_000;
 
 let programs: NodePrograms;
 
 beforeAll(async () => {
-  programs = await bundleTemporalNodes();
+  programs = await bundleTemporalChaosNodes();
 }, 120_000);
 afterAll(() => programs[Symbol.asyncDispose]());
 
@@ -24,7 +26,7 @@ it(
   async () => {
     const drives = () => "temporal" as const;
     const name = "chaos with Temporal";
-    const campaign = { name, firstSeed, histories, atOnce, faultMs, programs, drives };
+    const campaign = { name, firstSeed, histories, atOnce, faultMs, restMs, programs, drives };
 
     const { stillP99, faults } = await runCampaign(campaign);
 

@@ -13,16 +13,17 @@ export interface NodePrograms extends AsyncDisposable {
 }
 
 /**
- * Bundles the programs into a temporary folder, once for all deployments of a test. `workerProgram` takes the
- * place of the worker that deployments have.
+ * Bundles the programs into a temporary folder, once for all deployments of a test. `workerProgram` and
+ * `webProgram` take the place of those that deployments have.
  */
 export async function bundleNodes(
   workerProgram: URL = new URL("./worker-node.ts", import.meta.url),
+  webProgram: URL = new URL("./web-node.ts", import.meta.url),
 ): Promise<NodePrograms> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-nodes-"));
   const [worker, web] = await Promise.all([
     bundleProgram(workerProgram, join(folder, "worker.mjs")),
-    bundleProgram(new URL("./web-node.ts", import.meta.url), join(folder, "web.mjs")),
+    bundleProgram(webProgram, join(folder, "web.mjs")),
   ]);
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   return { worker, web, [Symbol.asyncDispose]: remove };

@@ -21,9 +21,9 @@ import type { Effect, PacedAgentOptions } from "./paced-agent.ts";
 
 /**
  * How a worker finds its sessions: `pool` by `createWorker`, `open` by `agent.open` of each, `temporal` by
- * the workflows that web nodes wake, with programs of `bundleTemporalNodes`.
+ * the workflows that web nodes wake, with programs of `bundleTemporalNodes`. `inline`: web nodes drive them.
  */
-export type Drives = "pool" | "open" | "temporal";
+export type Drives = "pool" | "open" | "temporal" | "inline";
 
 /** The argument of a worker's program. */
 export interface WorkerConfig extends PacedAgentOptions {
@@ -32,8 +32,9 @@ export interface WorkerConfig extends PacedAgentOptions {
   readonly drives: Drives;
 }
 
-/** The argument of a web node's program. */
-export interface WebConfig {
+/** The argument of a web node's program. Its agent drives only where web nodes do. */
+export interface WebConfig extends PacedAgentOptions {
+  readonly drives: Drives;
   readonly postgres: string;
   readonly redis: string;
   readonly port: number;
@@ -141,11 +142,12 @@ export class Deployment implements AsyncDisposable {
   }
 
   async #startNodes(): Promise<void> {
-    const { workers, webs, programs, agent } = this.#options;
+    const { workers, webs, programs, agent, drives } = this.#options;
     for (let at = 0; at < workers; at += 1) await this.#makeWorker(agent);
     for (let at = 0; at < webs; at += 1) {
-      const port = await freePort();
-      this.webs.push(await this.#makeNode(`web-${at}`, programs.web, { port }));
+      const [name, port] = [`web-${at}`, await freePort()];
+      const config = { name, port, drives, effects: this.effectsFile, ...agent };
+      this.webs.push(await this.#makeNode(name, programs.web, config));
       this.addresses.push(`http://127.0.0.1:${port}`);
     }
     await Promise.all(this.nodes.map((node) => node.process.start()));

@@ -4,7 +4,8 @@ export interface Directive {
   readonly key: string;
   /**
    * `plain`: a text. `effect`: one effectful call. `many`: four calls. `ask`: one that needs approval.
-   * `child`: one that starts a process. `long`: one, by a reply that reports a full context.
+   * `child`: one that starts a process. `delegate`: one of a sub-agent. `long`: one, by a reply that reports a
+   * full context.
    */
   readonly mode: (typeof modes)[number] | (typeof rareModes)[number];
   /** How many characters the reply has at least. */
@@ -12,8 +13,8 @@ export interface Directive {
 }
 
 export const modes = ["plain", "effect", "many", "ask"] as const;
-/** For agents that have what they need: a tool `child`, or a limited context. */
-const rareModes = ["child", "long"] as const;
+/** For agents that have what they need: a tool `child` or `helper`, or a limited context. */
+const rareModes = ["child", "delegate", "long"] as const;
 
 /** A directive as the text of a prompt. */
 export function textOfDirective({ key, mode, length }: Directive): string {

@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import type { ProcessStats } from "./process-stats.ts";
 
 export interface NodeProcessOptions {
   readonly program: string;
@@ -14,6 +15,7 @@ export interface NodeProcessOptions {
 /** A message of a node to its test. */
 export type NodeMessage =
   | { readonly type: "ready" }
+  | { readonly type: "stats"; readonly stats: ProcessStats }
   | { readonly type: "stray"; readonly error: string };
 
 /** A process of a deployment. It is killed, stopped and started again under the same name and address. */
@@ -53,7 +55,7 @@ export class NodeProcess implements AsyncDisposable {
     const ready = Promise.withResolvers<void>();
     child.on("message", (message: NodeMessage) => {
       if (message.type === "ready") ready.resolve();
-      else onStray(message.error);
+      else if (message.type === "stray") onStray(message.error);
     });
     child.once("exit", (code) => {
       const error = `${program} ended with ${code}: ${this.#stderr}`;
@@ -61,6 +63,23 @@ export class NodeProcess implements AsyncDisposable {
       if (code !== null && code !== 0) onStray(error); // it was not killed
     });
     await ready.promise;
+  }
+
+  /** What the process holds, after a collection of its garbage. Undefined: it does not run, or does not answer. */
+  async stats(): Promise<ProcessStats | undefined> {
+    const child = this.#child;
+    if (child === undefined || !this.runs) return undefined;
+    const { promise, resolve } = Promise.withResolvers<ProcessStats | undefined>();
+    const take = (message: NodeMessage): void => {
+      if (message.type === "stats") resolve(message.stats);
+    };
+    child.on("message", take);
+    child.send("stats", () => undefined);
+    const timer = setTimeout(() => resolve(undefined), 5_000);
+    const stats = await promise;
+    clearTimeout(timer);
+    child.off("message", take);
+    return stats;
   }
 
   /** SIGKILL. Settles when it is gone. */

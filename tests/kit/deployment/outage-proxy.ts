@@ -11,11 +11,15 @@ export interface OutageProxy extends AsyncDisposable {
   readonly blackhole: (on: boolean) => void;
   /** While it is on, connections are reset, also new ones. */
   readonly refuse: (on: boolean) => void;
+  /** Resets each connection that is open now after so many more bytes of the server's. */
+  readonly cutAfter: (bytes: number) => void;
+  /** How many connections are open. */
+  readonly connections: () => number;
 }
 
-/** Opens a proxy before the server that the URL names. */
-export async function openOutageProxy(url: string): Promise<OutageProxy> {
-  const target = new URL(url);
+/** Opens a proxy before the server that the URL names. A function is asked for each connection. */
+export async function openOutageProxy(to: string | (() => string)): Promise<OutageProxy> {
+  const url = typeof to === "string" ? to : to();
   const lines = new Set<Line>();
   let state: "open" | "silent" | "closed" = "open";
   const server: Server = createServer((client) => {
@@ -23,6 +27,7 @@ export async function openOutageProxy(url: string): Promise<OutageProxy> {
       client.resetAndDestroy();
       return;
     }
+    const target = new URL(typeof to === "string" ? to : to());
     const line = new Line(client, connect(Number(target.port), target.hostname));
     lines.add(line);
     line.far.once("close", () => lines.delete(line));
@@ -34,7 +39,7 @@ export async function openOutageProxy(url: string): Promise<OutageProxy> {
   own.port = String((server.address() as AddressInfo).port); // listening on a port, it has one
   const cut = (): void => lines.forEach((line) => line.reset());
   return {
-    url: own.href,
+    url: own.href.replace(/\/$/, ""),
     cut,
     blackhole: (on) => {
       state = on ? "silent" : "open";
@@ -45,6 +50,8 @@ export async function openOutageProxy(url: string): Promise<OutageProxy> {
       state = on ? "closed" : "open";
       if (on) cut();
     },
+    cutAfter: (bytes) => lines.forEach((line) => line.cutAfter(bytes)),
+    connections: () => lines.size,
     [Symbol.asyncDispose]: async () => {
       cut();
       await new Promise((resolve) => server.close(resolve));
@@ -56,6 +63,7 @@ export async function openOutageProxy(url: string): Promise<OutageProxy> {
 class Line {
   readonly client: Socket;
   readonly far: Socket;
+  #isCounted = false;
 
   constructor(client: Socket, far: Socket) {
     this.client = client;
@@ -77,7 +85,22 @@ class Line {
 
   release(): void {
     this.client.pipe(this.far);
-    this.far.pipe(this.client);
+    if (this.#isCounted) this.far.resume();
+    else this.far.pipe(this.client);
+  }
+
+  cutAfter(bytes: number): void {
+    if (this.#isCounted) return;
+    this.#isCounted = true;
+    let left = bytes;
+    this.far.unpipe(this.client);
+    this.far.on("data", (chunk: Buffer) => {
+      if (left <= 0) return;
+      this.client.write(chunk.subarray(0, left), () => {
+        if (left <= 0) this.reset();
+      });
+      left -= chunk.length;
+    });
   }
 
   reset(): void {

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineAgent, defineTool } from "@millrace/agent";
-import type { Agent } from "@millrace/agent";
+import type { Agent, Tool } from "@millrace/agent";
 import { call, say, scriptedModel } from "@millrace/core/testing";
 import type { ScriptedPart } from "@millrace/core/testing";
 import type { Item, Model } from "@millrace/core";
 import { z } from "zod";
-import { parseDirective } from "./directive.ts";
+import { parseDirective, textOfDirective } from "./directive.ts";
 
 export interface PacedAgentOptions {
   /** The node's name. It is the model's too, so that a viewer shows which node writes. */
@@ -31,8 +31,8 @@ export interface Effect {
   readonly node: string;
 }
 
-/** An agent whose model replies by its transcript alone, and whose tools leave a trace outside. */
-export function pacedAgent(options: PacedAgentOptions): Agent {
+/** An agent whose model replies by its transcript alone, and whose tools leave a trace outside, with more tools. */
+export function pacedAgent(options: PacedAgentOptions, more: readonly Tool[] = []): Agent {
   const { name, effects, approvalTimeoutMs, limitSeconds, onEffect } = options;
   const leave = (tool: string, effectKey: string): void => {
     const effect: Effect = { tool, effectKey, node: name };
@@ -65,6 +65,7 @@ export function pacedAgent(options: PacedAgentOptions): Agent {
       tool("dare", "effectful"),
       tool("look", "pure"),
       tool("again", "idempotent"),
+      ...more,
     ],
     // Tests end nodes as they like, and a run may be unlucky for long: it is not what ends them.
     limits: {
@@ -124,6 +125,8 @@ function replyTo(transcript: readonly Item[]): readonly ScriptedPart[] {
   if (mode === "effect") return [opening, call("pay", { key })];
   if (mode === "ask") return [opening, call("dare", { key })];
   if (mode === "child") return [opening, call("child", { key })];
+  if (mode === "delegate")
+    return [opening, call("helper", { prompt: textOfDirective({ key, mode: "plain", length }) })];
   if (mode === "long") return [{ usage: fullContext }, opening, call("look", { key })];
   const calls = [call("pay", { key: `${key}a` }), call("pay", { key: `${key}b` })];
   return [opening, ...calls, call("look", { key }), call("again", { key })];

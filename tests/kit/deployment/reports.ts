@@ -2,7 +2,7 @@ import { flushCompileCache } from "node:module";
 import type { NodeMessage } from "./node-process.ts";
 
 /** Sends a message to the test that started this process. */
-function report(message: NodeMessage): void {
+export function report(message: NodeMessage): void {
   process.send?.(message);
 }
 

@@ -6,7 +6,7 @@ import type { TemporalWorker, TemporalWorkerOptions } from "@millrace/temporal/w
 import { reportReady } from "./reports.ts";
 import type { TemporalWorkerWay } from "./temporal-way.ts";
 
-type Driven = Pick<TemporalWorkerOptions, "agent" | "store" | "log" | "sdk">;
+type Driven = Pick<TemporalWorkerOptions, "agent" | "store" | "log" | "blobs" | "sdk">;
 
 /** Runs a worker of Temporal in this process, to its end. */
 export async function runTemporalWorker(way: TemporalWorkerWay, driven: Driven): Promise<void> {

@@ -11,11 +11,17 @@ export interface HttpViewerOptions {
   readonly silentMs?: number | undefined;
   /** While this is so, it reads one byte a second. */
   readonly isSlow?: (() => boolean) | undefined;
+  /** Whether an answer other than 200 is a fault, and not a server that is away. True if left out. */
+  readonly refusalIsFault?: boolean | undefined;
+  /** It comes back with nothing, as a reloaded page, instead of where it was. */
+  readonly reloads?: boolean | undefined;
 }
 
 /** A viewer at the routes of a server. */
 export class HttpViewer extends SessionViewer {
-  constructor({ session, url, pauseMs = Infinity, silentMs = 45_000, isSlow }: HttpViewerOptions) {
+  constructor(options: HttpViewerOptions) {
+    const { session, url, pauseMs = Infinity, silentMs = 45_000, isSlow } = options;
+    const { refusalIsFault = true, reloads } = options;
     super({
       address: async () => `${await url()}/v1/sessions/${session}/events`,
       headers: credentials,
@@ -24,7 +30,8 @@ export class HttpViewer extends SessionViewer {
       // The server has drawn a time for each reader. A try that failed is repeated at times of its own.
       pause: (retryMs, wasServed) =>
         Math.min(wasServed ? retryMs : Math.random() * retryMs, Math.random() * pauseMs),
-      refusalIsFault: true,
+      refusalIsFault,
+      reloads,
     });
   }
 }

@@ -131,6 +131,43 @@ describe("places of runs", () => {
     expect(await other.enter(await session("t", "bob"))).toBeDefined();
   });
 
+  it("that are given back while the counters are away are free seconds after they are there", async () => {
+    const clock = manualClock();
+    const shared = memoryCounters(clock);
+    let isAway = false;
+    const release: Counters["release"] = (request) => {
+      if (isAway) throw new Error("the counters are away");
+      return shared.release(request);
+    };
+    const counters = { ...shared, release };
+    const [here, there] = ["here", "there"].map((name) => placesOf(counters, name, clock));
+    const place = await here?.enter(await session("t", "ann"));
+    isAway = true;
+    place?.leave();
+    await clock.advance(5_000);
+    expect(await there?.enter(await session("t", "ann"))).toBeUndefined();
+    isAway = false;
+    await clock.advance(2_000);
+    expect(await there?.enter(await session("t", "ann"))).toBeDefined();
+  });
+
+  it("that were given back while the counters were away, and are taken again, are kept", async () => {
+    const clock = manualClock();
+    const shared = memoryCounters(clock);
+    let isAway = true;
+    const release: Counters["release"] = (request) => {
+      if (isAway) throw new Error("the counters are away");
+      return shared.release(request);
+    };
+    const here = placesOf({ ...shared, release }, "here", clock);
+    const place = await here.enter(await session("t", "ann"));
+    place?.rest(true);
+    place?.rest(false);
+    isAway = false;
+    await clock.advance(5_000);
+    expect(await placesOf(shared, "there", clock).enter(await session("t", "ann"))).toBeUndefined();
+  });
+
   it("of sessions without an owner are the tenant's alone", async () => {
     const places = placesOf(memoryCounters(), "here");
     expect(await places.enter(await session("t"))).toBeDefined();

@@ -7,6 +7,8 @@ const leaseMs = 30_000;
 export const idleLeaseMs = 6_000;
 /** A round of renewals. The longer lease is renewed in each third one. */
 const renewalMs = idleLeaseMs / 2;
+/** The pause before a place is given back again whose counters were away. */
+const releaseAgainMs = 1_000;
 
 export interface RunPlacesOptions {
   readonly counters: Counters;
@@ -135,12 +137,24 @@ export class RunPlaces {
   }
 
   /** Of the named driver only. Nothing happens to a place that it does not hold. */
-  #release(uid: string, keys: readonly PlaceKey[], by: string): void {
-    const give = async ({ key, limit }: PlaceKey): Promise<void> => {
-      if (limit !== Infinity) await this.#counters.release({ key, holder: uid, by });
-    };
-    // What can't be given back is free when its time is over.
-    for (const each of keys) void give(each).catch(() => undefined);
+  #release(uid: SessionRecord["uid"], keys: readonly PlaceKey[], by: string): void {
+    for (const { key, limit } of keys)
+      if (limit !== Infinity) void this.#give({ key, holder: uid, by });
+  }
+
+  /** Gives a place back; while the counters are away again and again, until it is free by itself. */
+  async #give(place: Place): Promise<void> {
+    const { release } = this.#counters;
+    const idle = this.#clock.idle ?? this.#clock.sleep;
+    const end = this.#clock.monotonic() + leaseMs;
+    while (this.#clock.monotonic() <= end) {
+      try {
+        return await release(place);
+      } catch {
+        await idle(releaseAgainMs);
+      }
+      if (this.#held.get(place.holder)?.by === place.by) return; // taken again
+    }
   }
 
   #keysOf({ tenant = "", owner }: SessionRecord): readonly PlaceKey[] {
@@ -149,6 +163,13 @@ export class RunPlaces {
     if (owner === undefined) return all; // of the application itself
     return [{ key: `runs:${place}:${owner}`, limit: this.#limits.runsPerUser }, ...all];
   }
+}
+
+/** A place, as it is given back. */
+interface Place {
+  readonly key: string;
+  readonly holder: SessionRecord["uid"];
+  readonly by: string;
 }
 
 interface Hold {

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SessionRecord, SessionStore } from "@millrace/core/ports";
+import type { OutageProxy } from "../kit/deployment/outage-proxy.ts";
+import { Random } from "../kit/random.ts";
+import { HttpViewer } from "../web/kit/http-viewer.ts";
+import { heartbeatMs } from "./nodes/chaos-agent.ts";
+import { Pages } from "./pages.ts";
+import { People } from "./people.ts";
+import { agUiReader } from "./readers/ag-ui.ts";
+import { aiSdkReader } from "./readers/ai-sdk.ts";
+import { completionsReader, responsesReader } from "./readers/openai.ts";
+import { readOn } from "./readers/reader.ts";
+import type { Reading } from "./readers/reader.ts";
+import type { Watched } from "./recovery.ts";
+
+export interface CrowdOptions {
+  readonly seed: number;
+  readonly store: SessionStore;
+  /** One before each web node, and one that takes them in turn. */
+  readonly edges: readonly OutageProxy[];
+  readonly front: OutageProxy;
+  /** How many sessions people and pages have together. Each reader has one more. */
+  readonly sessions: number;
+  readonly pages: number;
+  /** The pause of a person between two things: at least, and at most. */
+  readonly pauseMs: readonly [number, number];
+}
+
+const readers = [responsesReader, completionsReader, aiSdkReader, agUiReader];
+
+/** All that use a deployment: raw viewers and people, pages of our client, and a library of each dialect. */
+export class Crowd implements Disposable {
+  readonly people: People;
+  readonly pages: Pages;
+  readonly readings: Reading[] = [];
+  /** Sessions of people and pages, each with a viewer that comes back to its place and one that reloads. */
+  readonly watched: readonly (Watched & { readonly viewers: readonly HttpViewer[] })[];
+  /** Sessions of readers. */
+  readonly read: readonly SessionRecord[];
+  readonly #work = new AbortController();
+  readonly #approve = new AbortController();
+  readonly #works: readonly Promise<void>[];
+  readonly #reads: readonly Promise<void>[];
+  readonly #approvals: Promise<void>;
+
+  private constructor(
+    { seed, edges, front, pages, pauseMs }: CrowdOptions,
+    records: readonly SessionRecord[],
+    read: readonly SessionRecord[],
+  ) {
+    const addresses = edges.map(({ url }) => url);
+    this.read = read;
+    this.watched = records.map((record) => {
+      const viewers = [false, true].map((reloads) =>
+        viewerOf(record.sessionId, addresses, reloads),
+      );
+      return { record, viewers };
+    });
+    const screens = new Map(
+      this.watched.flatMap(({ record, viewers }) =>
+        viewers.slice(0, 1).map((viewer) => [record.sessionId, viewer]),
+      ),
+    );
+    const random = (add: number): Random => new Random(seed * 31 + add);
+    this.people = new People({ addresses, random: random(1), screens, pauseMs });
+    const sessions = records.map(({ sessionId }) => sessionId);
+    this.pages = new Pages({ url: front.url, sessions, count: pages, random: random(2), pauseMs });
+    const { signal } = this.#work;
+    this.#works = [this.people.work(signal), this.pages.work(signal)];
+    this.#approvals = this.people.approve(this.#approve.signal);
+    this.#reads = read.map(async ({ sessionId: session }, at) => {
+      const make = readers[at];
+      if (make === undefined) return;
+      const reader = make({ url: front.url, session });
+      const reading: Reading = { name: reader.name, answers: 0, faults: [], open: undefined };
+      this.readings.push(reading);
+      await readOn(reader, reading, random(10 + at), signal);
+    });
+  }
+
+  static async gather(options: CrowdOptions): Promise<Crowd> {
+    const { store, seed, sessions } = options;
+    const make = (names: readonly string[]): Promise<SessionRecord[]> =>
+      Promise.all(names.map((sessionId) => store.create({ sessionId, owner: "ann" })));
+    const names = Array.from({ length: sessions }, (_, at) => `s${seed}-${at}`);
+    const read = await make(readers.map((_, at) => `read${seed}-${at}`));
+    return new Crowd(options, await make(names), read);
+  }
+
+  /** Of raw viewers. */
+  get viewers(): readonly HttpViewer[] {
+    return this.watched.flatMap(({ viewers }) => viewers);
+  }
+
+  /** People begin nothing more. */
+  async rest(): Promise<void> {
+    this.#work.abort();
+    await Promise.all(this.#works);
+  }
+
+  /** Waits until everybody has what they were promised, at most so long. */
+  async settle(limitMs: number): Promise<void> {
+    const end = performance.now() + limitMs;
+    while (performance.now() < end) {
+      if (this.pages.given.areSettled && this.readings.every(({ open }) => open === undefined))
+        break;
+      await sleep(50);
+    }
+    this.#approve.abort();
+    await this.#approvals;
+    if (this.readings.every(({ open }) => open === undefined)) await Promise.all(this.#reads);
+  }
+
+  [Symbol.dispose](): void {
+    this.#work.abort();
+    this.#approve.abort();
+    for (const viewer of this.viewers) viewer[Symbol.dispose]();
+    this.pages.close();
+  }
+}
+
+function viewerOf(session: string, addresses: readonly string[], reloads: boolean): HttpViewer {
+  let at = Math.floor(Math.random() * addresses.length);
+  const url = (): string => {
+    at += 1;
+    return addresses[at % addresses.length] ?? "";
+  };
+  const silentMs = 3 * heartbeatMs;
+  const options = { session, url, pauseMs: 200, silentMs, refusalIsFault: false, reloads };
+  return new HttpViewer(options);
+}
