@@ -81,13 +81,15 @@ export async function runHistory(options: HistoryOptions): Promise<HistoryResult
       ? drawFaults(Object.keys(kinds), seed, options)
       : repeatFaults(options.rows);
   const random = new Random(seed);
+  // The last faults end a few seconds later: what waits then is little.
+  const resting = sleep(options.faultMs).then(() => crowd.rest());
   const happened = await inject(kinds, next, { deployment, edges: [...edges, front] }, () =>
     random.pick(crowd.viewers).cut(),
   );
   for (const { clock } of deployment.nodes) clock?.set(0);
 
+  await resting;
   const healedAt = performance.now();
-  await crowd.rest();
   const { people, watched } = crowd;
   const recoveries = await awaitRecovery({ store, people, watched, limitMs: restMs });
   await crowd.settle(Math.max(1_000, restMs - (performance.now() - healedAt)));

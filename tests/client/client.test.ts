@@ -211,6 +211,40 @@ it("an expired token is renewed once, for the stream and for sends; one that sta
   expect(await other.send("Go").accepted).toMatchObject({ accepted: false });
 });
 
+it("what an earlier page may have sent is not taken back without the server", async () => {
+  await using served = await serve(talker());
+  const outbox = memoryOutbox();
+  const losing: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (!(input as string).endsWith("/inputs")) return response;
+    throw new TypeError("the answer was lost");
+  };
+  const page = createClient({ url: served.url, token: "ann", fetch: losing, outbox });
+  await page.sessions(); // the server has named the user
+  const before = page.session("back");
+  await before.create();
+  before.subscribe(() => undefined);
+  const { id } = before.send("First");
+  await until(() => before.status === "idle" && before.items.length === 2, "it is answered");
+  page.close();
+
+  const sending = Promise.withResolvers<void>();
+  const slow: typeof fetch = async (input, init) => {
+    if ((input as string).endsWith("/inputs")) await sending.promise;
+    return await fetch(input, init);
+  };
+  using next = createClient({ url: served.url, token: "ann", fetch: slow, outbox });
+  const session = next.session("back");
+  void session.send("Second"); // it goes before what the other page has left
+  session.subscribe(() => undefined);
+  await until(() => session.items.length === 2, "the server has named the user");
+  await new Promise((resolve) => void setTimeout(resolve, 100)); // what was left waits here
+  const taken = session.takeBack(id.replace(/^run_/, "input_"));
+  sending.resolve();
+
+  expect(await taken.accepted).toMatchObject({ accepted: false });
+});
+
 it("a send whose page died before the answer is sent again by the next page, and is stored once", async () => {
   await using served = await serve(talker());
   const outbox = memoryOutbox();

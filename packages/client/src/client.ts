@@ -179,10 +179,9 @@ function followRequests(parts: {
 }): void {
   const { requests, watched, connector, outbox, senderOf } = parts;
   const resume = async (who: string, token: string | undefined): Promise<void> => {
-    for (const { sessionId, key, path, body } of await outbox.named(who, token)) {
-      const sender = senderOf(sessionId);
-      if (!sender.waiting.some((each) => each.key === key)) void sender.post({ key, path, body });
-    }
+    // One that is on its way already is refused.
+    for (const { sessionId, key, path, body } of await outbox.named(who, token))
+      void senderOf(sessionId).post({ key, path, body, posted: true });
   };
   requests.onWho = (who, token) => void resume(who, token);
   requests.onAnswer = () => {

@@ -66,12 +66,12 @@ async function read(events: Events, held: HeldResponse): Promise<void> {
   }
 }
 
-/** Reads chat completions. There is no way back to one that was cut off: it asks again, in other words. */
+/** Reads chat completions. After a cut it sends the same request again. */
 export function completionsReader(place: ReaderPlace): DialectReader {
   const client = clientOf(place);
-  const ask: DialectReader["ask"] = async (_, content) => {
+  const ask: DialectReader["ask"] = async (key, content) => {
     for (;;) {
-      const held = await complete(client, content).catch(() => undefined);
+      const held = await complete(client, key, content).catch(() => undefined);
       if (held !== undefined) return held;
       await comeBack();
     }
@@ -80,13 +80,14 @@ export function completionsReader(place: ReaderPlace): DialectReader {
 }
 
 /** The text of a completion that came to its end. */
-async function complete({ chat }: OpenAI, content: string): Promise<string | undefined> {
-  const messages = [{ role: "user", content }] as const;
-  const chunks = await chat.completions.create({
-    model: "agent",
-    messages: [...messages],
-    stream: true,
-  });
+async function complete(
+  { chat }: OpenAI,
+  key: string,
+  content: string,
+): Promise<string | undefined> {
+  const body = { model: "agent", messages: [{ role: "user" as const, content }] };
+  const headers = { "idempotency-key": key };
+  const chunks = await chat.completions.create({ ...body, stream: true }, { headers });
   let text = "";
   for await (const { choices } of chunks) {
     const [choice] = choices;

@@ -1,5 +1,7 @@
-/** How long an answer may have no byte. A stream has a comment every four seconds. */
-const silentMs = 13_000;
+import { heartbeatMs } from "../nodes/chaos-agent.ts";
+
+/** How long an answer may have no byte. */
+const silentMs = 3 * heartbeatMs;
 
 /**
  * A fetch for the libraries of other vendors, which wait for ever on a network that is lost without a sign: an

@@ -64,6 +64,7 @@ class Line {
   readonly client: Socket;
   readonly far: Socket;
   #isCounted = false;
+  #isHeld = false;
 
   constructor(client: Socket, far: Socket) {
     this.client = client;
@@ -79,11 +80,13 @@ class Line {
   }
 
   hold(): void {
+    this.#isHeld = true;
     this.client.unpipe(this.far).pause();
     this.far.unpipe(this.client).pause();
   }
 
   release(): void {
+    this.#isHeld = false;
     this.client.pipe(this.far);
     if (this.#isCounted) this.far.resume();
     else this.far.pipe(this.client);
@@ -91,6 +94,7 @@ class Line {
 
   cutAfter(bytes: number): void {
     if (this.#isCounted) return;
+    if (bytes === 0) return this.reset();
     this.#isCounted = true;
     let left = bytes;
     this.far.unpipe(this.client);
@@ -101,6 +105,7 @@ class Line {
       });
       left -= chunk.length;
     });
+    if (!this.#isHeld) this.far.resume(); // a stream whose pipe is taken away stands still
   }
 
   reset(): void {

@@ -40,6 +40,8 @@ export class Admission {
   readonly #refused = new Map<SessionUid, Refused>();
   /** Sessions that were admitted and are not closed. */
   readonly #entered = new Map<SessionUid, Entered>();
+  /** Slots that are being given back. */
+  readonly #leaving = new Set<Promise<unknown>>();
 
   constructor(options: AdmissionOptions, open: () => Iterable<WorkerSession>) {
     this.#options = options;
@@ -74,8 +76,15 @@ export class Admission {
     const slot = this.#entered.get(uid)?.slot;
     this.#entered.delete(uid);
     if (slot === undefined) return;
-    slot.leave();
+    const leaving = Promise.resolve(slot.leave()).finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+    leaving.catch(() => undefined); // a slot that is not given back is its owner's matter
     for (const refused of this.#refused.values()) refused.until = 0;
+  }
+
+  /** Settles once all slots are free whose sessions were closed. */
+  async allLeft(): Promise<void> {
+    await Promise.allSettled(this.#leaving);
   }
 
   /** The session has no work and stays open, or has got work. */

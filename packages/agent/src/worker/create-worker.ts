@@ -23,6 +23,8 @@ const lookMs = 500;
 const leastPauseMs = 50;
 /** The longest pause while the store is away: a worker takes up its work soon after the store is back. */
 const longestLookMs = 1_000;
+/** How long a worker that stops waits for slots to be given back. Later they are free by their own rules. */
+const leaveMs = 2_000;
 /** How many sessions are listed beyond those that this worker does not take. */
 const listedMore = 100;
 
@@ -146,6 +148,10 @@ class SessionWorker {
     await Promise.race([Promise.all(turns), this.#clock.sleep(drainMs, over)]);
     done.abort();
     await Promise.all(open.map(({ ended }) => ended));
+    const left = new AbortController();
+    const late = this.#clock.sleep(leaveMs, left.signal);
+    await Promise.race([this.#admission.allLeft(), late]);
+    left.abort();
   }
 
   async #lookForWork(): Promise<void> {

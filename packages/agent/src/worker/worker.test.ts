@@ -1,4 +1,4 @@
-import { memoryEventLog, memorySessionStore } from "@millrace/core/memory";
+import { memoryEventLog, memorySessionStore, systemClock } from "@millrace/core/memory";
 import type { DriverIndex, EventLog, SessionStore } from "@millrace/core/ports";
 import type { Model } from "@millrace/core";
 import { call, say, scriptedModel, stall } from "@millrace/core/testing";
@@ -482,6 +482,39 @@ describe("a worker that is woken", () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 
+  it("has given its slots back when it has stopped", patience, async () => {
+    const ports = portsFixture();
+    let held = 0;
+    const acquireSlot: WorkerOptions["acquireSlot"] = async () => {
+      held += 1;
+      const leave = async (): Promise<void> => {
+        await systemClock.sleep(50); // as counters on another machine take
+        held -= 1;
+      };
+      return { rest: () => undefined, leave };
+    };
+    const agent = defineAgent({ model: scriptedModel([[say("hello")]]) });
+    const worker = await createWorker({ agent, ...ports, acquireSlot });
+    void worker.run();
+    expect(await (await post(ports, "p"))()).toBe("completed");
+
+    await worker.shutdown();
+
+    expect(held).toBe(0);
+  });
+
+  it("stops though a slot is not given back", patience, async () => {
+    const ports = portsFixture();
+    const agent = defineAgent({ model: scriptedModel([[say("hello")]]) });
+    const leave = (): Promise<void> => new Promise(() => undefined);
+    const slot = { rest: () => undefined, leave };
+    const worker = await createWorker({ agent, ...ports, acquireSlot: async () => slot });
+    void worker.run();
+    expect(await (await post(ports, "p"))()).toBe("completed");
+
+    await worker.shutdown();
+  });
+
   it("asks for a slot, tries again without one, and gives back what it got", patience, async () => {
     const ports = portsFixture();
     const model = scriptedModel(Array.from({ length: 3 }, () => [say("hello")]));
@@ -490,7 +523,7 @@ describe("a worker that is woken", () => {
       asked += 1;
       if (held > 0 || asked === 1) return undefined;
       most = Math.max(most, (held += 1));
-      return { rest: () => undefined, leave: () => (held -= 1) };
+      return { rest: () => undefined, leave: () => void (held -= 1) };
     };
     const agent = defineAgent({ model });
     const worker = await createWorker({ agent, ...ports, acquireSlot, idleMs: 20 });

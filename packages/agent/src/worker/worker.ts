@@ -37,8 +37,8 @@ export interface SessionSlot {
    * `driver`. What that one held for the session is free. May be called for a driver that holds nothing.
    */
   readonly supersede?: ((driver: string) => void) | undefined;
-  /** The session was closed here. */
-  readonly leave: () => void;
+  /** The session was closed here. A promise settles once the slot is free: a worker that stops waits 2 s for it. */
+  readonly leave: () => void | Promise<void>;
 }
 
 /** What a worker drives, where, and how much of it. */

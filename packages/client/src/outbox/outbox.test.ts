@@ -76,3 +76,18 @@ it("what was kept for a user is named to nobody else, in the order in which it w
   expect(await outbox.load()).toContainEqual({ ...unnamed, who: "acme/eve" });
   expect(await kept.named("acme/ann", undefined)).toEqual([post("a", 1_000), post("b", 2_000)]);
 });
+
+it("what this page itself has sent is not left to it by an earlier page", async () => {
+  const outbox = memoryOutbox();
+  const parts = { url: "/", token: "ann", fetch, random: () => 0, clock } as const;
+  const kept = new ClientOutbox(outbox, new Requests(parts), undefined);
+  const { who: _, ...own } = post("own");
+  kept.put(own); // before the first answer: under a mark
+  while ((await outbox.load()).length === 0) await clock.sleep(1);
+
+  const named = kept.named("acme/ann", "ann"); // by the answer to it
+  kept.remove("own");
+
+  expect(await named).toEqual([]);
+  expect(await outbox.load()).toEqual([]);
+});

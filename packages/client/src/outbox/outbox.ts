@@ -121,12 +121,13 @@ export class ClientOutbox {
    * order.
    */
   async named(who: string, token: string | undefined): Promise<readonly OutboxPost[]> {
+    const own = [...this.#unnamed.keys()]; // kept under a mark, by this page itself
     const left = await this.#load();
     for (const post of this.#unnamed.values()) quietly(() => this.#outbox.put({ ...post, who }));
     this.#unnamed.clear();
     const mark = await this.#mark(token).catch(() => undefined);
     return left
-      .filter((post) => post.who === who || post.who === mark)
+      .filter((post) => [who, mark].includes(post.who) && !own.includes(post.key))
       .toSorted((a, b) => a.time - b.time);
   }
 

@@ -14,6 +14,8 @@ export interface Outgoing {
   /** The body, or how it is made. It is made when its turn comes. */
   readonly body?: unknown;
   readonly makeBody?: (() => Promise<unknown>) | undefined;
+  /** It may have arrived: an earlier page has left it. */
+  posted?: boolean;
   /** What a screen shows of it meanwhile. */
   readonly shown?: { readonly kind: "prompt" | "steer" | "follow_up"; readonly text: string };
 }
@@ -21,7 +23,6 @@ export interface Outgoing {
 interface Entry extends Outgoing {
   readonly answered: Promise<Answered>;
   readonly settle: (answered: Answered) => void;
-  /** It may have arrived. */
   posted: boolean;
   dropped: boolean;
 }
@@ -66,8 +67,8 @@ export class Sender {
       resolve(refused("key_reused", "this key is on its way already"));
       return promise;
     }
-    const entry = { answered: promise, settle: resolve, posted: false, dropped: false };
-    this.#entries.push({ ...outgoing, ...entry });
+    const entry = { answered: promise, settle: resolve, dropped: false };
+    this.#entries.push({ posted: false, ...outgoing, ...entry });
     if (outgoing.body !== undefined) this.#keep(outgoing, outgoing.body);
     this.#parts.onChange();
     if (!this.#works) void this.#work();

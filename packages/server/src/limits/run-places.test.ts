@@ -34,7 +34,7 @@ describe("places of runs", () => {
     // The tenant is full, so eve has got no place of her own either.
     const eves = await session("t", "eve");
     expect(await there.enter(eves)).toBeUndefined();
-    bobs?.leave();
+    await bobs?.leave();
     expect(await here.enter(await session("t", "eve"))).toBeDefined();
     expect(await here.enter(await session("u", "ann"))).toBeDefined();
   });
@@ -46,7 +46,7 @@ describe("places of runs", () => {
     const second = await places.enter(await session("t", "ann"));
     expect(second).toBeDefined();
     first?.rest(false);
-    second?.leave();
+    await second?.leave();
     expect(await places.enter(await session("t", "ann"))).toBeUndefined();
   });
 
@@ -62,9 +62,9 @@ describe("places of runs", () => {
     const [here, there] = [placesOf(counters, "here"), placesOf(counters, "there")];
     const record = await session("t", "ann");
     const place = await here.enter(record);
-    (await there.enter(record))?.leave(); // it lost the race for the input
+    await (await there.enter(record))?.leave(); // it lost the race for the input
     expect(await there.enter(await session("t", "ann"))).toBeUndefined();
-    place?.leave();
+    await place?.leave();
     expect(await there.enter(await session("t", "ann"))).toBeDefined();
   });
 
@@ -78,7 +78,7 @@ describe("places of runs", () => {
     await clock.advance(95_000);
     expect(await alive.enter(await session("t", "bob"))).toBeDefined();
     expect(await alive.enter(await session("t", "ann"))).toBeUndefined();
-    place?.leave();
+    await place?.leave();
     expect(await alive.enter(await session("t", "ann"))).toBeDefined();
   });
 
@@ -94,7 +94,7 @@ describe("places of runs", () => {
 
     const third = placesOf(counters, "third");
     expect(await third.enter(await session("t", "ann"))).toBeUndefined();
-    place?.leave();
+    await place?.leave();
     expect(await third.enter(await session("t", "ann"))).toBeDefined();
   });
 
@@ -108,9 +108,9 @@ describe("places of runs", () => {
     await clock.advance(40_000); // the slow one renews
     const third = placesOf(counters, "third", clock);
     expect(await third.enter(await session("t", "ann"))).toBeUndefined();
-    place?.leave();
+    await place?.leave();
     expect(await third.enter(await session("t", "ann"))).toBeUndefined(); // it may still run
-    slow?.leave(); // it has found the new claim
+    await slow?.leave(); // it has found the new claim
     expect(await third.enter(await session("t", "ann"))).toBeDefined();
   });
 
@@ -143,7 +143,7 @@ describe("places of runs", () => {
     const [here, there] = ["here", "there"].map((name) => placesOf(counters, name, clock));
     const place = await here?.enter(await session("t", "ann"));
     isAway = true;
-    place?.leave();
+    void place?.leave();
     await clock.advance(5_000);
     expect(await there?.enter(await session("t", "ann"))).toBeUndefined();
     isAway = false;

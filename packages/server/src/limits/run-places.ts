@@ -61,7 +61,7 @@ export class RunPlaces {
     const held: PlaceKey[] = [];
     for (const each of keys) {
       if (!(await this.#hold(uid, { place: each, by, leaseMs }))) {
-        this.#release(uid, held, by);
+        void this.#release(uid, held, by);
         return undefined;
       }
       held.push(each);
@@ -74,9 +74,9 @@ export class RunPlaces {
       void this.#renew(uid, entered);
     };
     return {
-      rest: (rests) => (rests ? this.#leave(uid) : go(entered.leaseMs)),
+      rest: (rests) => (rests ? void this.#leave(uid) : go(entered.leaseMs)),
       idle: (idle) => go(idle ? idleLeaseMs : leaseMs),
-      supersede: (driver) => this.#release(uid, keys, driver),
+      supersede: (driver) => void this.#release(uid, keys, driver),
       leave: () => this.#leave(uid),
     };
   }
@@ -99,14 +99,15 @@ export class RunPlaces {
     void this.#renewUntil(this.#renewals.signal);
   }
 
-  #leave(uid: SessionRecord["uid"]): void {
+  async #leave(uid: SessionRecord["uid"]): Promise<void> {
     const held = this.#held.get(uid);
     if (held === undefined) return;
     this.#held.delete(uid);
-    this.#release(uid, held.keys, held.by);
-    if (this.#held.size > 0) return;
-    this.#renewals?.abort();
-    this.#renewals = undefined;
+    if (this.#held.size === 0) {
+      this.#renewals?.abort();
+      this.#renewals = undefined;
+    }
+    await this.#release(uid, held.keys, held.by);
   }
 
   async #renewUntil(signal: AbortSignal): Promise<void> {
@@ -137,9 +138,9 @@ export class RunPlaces {
   }
 
   /** Of the named driver only. Nothing happens to a place that it does not hold. */
-  #release(uid: SessionRecord["uid"], keys: readonly PlaceKey[], by: string): void {
-    for (const { key, limit } of keys)
-      if (limit !== Infinity) void this.#give({ key, holder: uid, by });
+  async #release(uid: Place["holder"], keys: readonly PlaceKey[], by: string): Promise<void> {
+    const bounded = keys.filter(({ limit }) => limit !== Infinity);
+    await Promise.all(bounded.map(({ key }) => this.#give({ key, holder: uid, by })));
   }
 
   /** Gives a place back; while the counters are away again and again, until it is free by itself. */
