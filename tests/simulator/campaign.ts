@@ -23,8 +23,10 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "5" },
     /** Ends before the next history after so many seconds of processor time. */
     seconds: { type: "string", default: "3600" },
-    /** How many histories are played to shrink one that broke a rule. */
+    /** How many histories are played to shrink one that broke a rule. None: its plan is not kept. */
     shrinks: { type: "string", default: "120" },
+    /** Ends with the first history that breaks a rule. */
+    "until-broken": { type: "boolean", default: false },
     replay: { type: "string" },
     trace: { type: "boolean", default: false },
     digests: { type: "boolean", default: false },
@@ -38,7 +40,11 @@ async function campaign(): Promise<void> {
   const first = Number(values.first);
   const totals = { sessionHours: 0, runs: 0, facts: 0, faults: 0, effects: 0, lines: 0, turns: 0 };
   let [played, broken] = [0, 0];
-  while (played < Number(values.count) && processorSeconds() < Number(values.seconds)) {
+  const isOver = (): boolean =>
+    played >= Number(values.count) ||
+    processorSeconds() >= Number(values.seconds) ||
+    (values["until-broken"] && broken > 0);
+  while (!isOver()) {
     const seed = String(first + played);
     const plan = planOf(seed, { minutes: Number(values.minutes) });
     const { breaches, digest, counts } = await play(plan);
@@ -49,15 +55,14 @@ async function campaign(): Promise<void> {
     if (breach === undefined) continue;
     broken += 1;
     console.log(`seed ${seed} breaks ${breach.rule}: ${breach.what}`);
-    await keep(
-      await shrink(plan, { rule: breach.rule, plays: Number(values.shrinks) }),
-      breach.rule,
-    );
+    const plays = Number(values.shrinks);
+    if (plays > 0) await keep(await shrink(plan, { rule: breach.rule, plays }), breach.rule);
   }
   const { sessionHours, runs, faults, facts } = totals;
-  const perSecond = (sessionHours / processorSeconds()).toFixed(2);
+  const seconds = processorSeconds();
+  const perSecond = (sessionHours / seconds).toFixed(2);
   console.log(
-    `count: simulator, ${played} histories from seed ${first}, ${sessionHours.toFixed(1)} session-hours (${perSecond} per CPU-second), ${runs} runs, ${facts} facts, ${faults} faults, ${broken} broken`,
+    `count: simulator, ${played} histories from seed ${first} in ${seconds.toFixed(1)} CPU-seconds, ${sessionHours.toFixed(1)} session-hours (${perSecond} per CPU-second), ${runs} runs, ${facts} facts, ${faults} faults, ${broken} broken`,
   );
   process.exit(broken === 0 ? 0 : 1);
 }

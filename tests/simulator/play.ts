@@ -1,7 +1,7 @@
 /** Plays a plan: a deployment, its people and its faults, in virtual time, and judges what came of it. */
 import "./world/replace-globals.ts";
 import process from "node:process";
-import { isOver, judgeEnd } from "./judge/end.ts";
+import { areFound, isOver, judgeEnd, judgeFound } from "./judge/end.ts";
 import { Report } from "./judge/report.ts";
 import type { Breach } from "./judge/report.ts";
 import { Engines } from "./scene/engines.ts";
@@ -41,13 +41,19 @@ export interface PlayOptions {
 }
 
 /**
- * How long after the last fault everything has to be at rest. A page gives up a connection that is half open
- * after 45 seconds of silence.
+ * Once the last fault is over, and as long as sessions have work to do: how long nothing may be stored. A page
+ * gives up a connection that is half open after three silent heartbeats of four seconds.
  */
-const restMs = 60_000;
+const restMs = 15_000;
+
+/** A page looks for a session that is missing after pauses of up to a minute, and waits 15 s for each answer. */
+const searchMs = 80_000;
 
 /** How often the end is looked for. */
 const lookMs = 1_000;
+
+/** No queue of prompts takes longer than this after the last fault. */
+const mostMs = 180_000;
 
 export async function play(plan: Plan, options: PlayOptions = {}): Promise<Verdict> {
   const { keepsTrace = false } = options;
@@ -66,18 +72,27 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Verdi
   const nodes = new Nodes({ engines, ledger, network: toVendor, report });
   const network = new HttpNetwork({ hosts: nodes.web, random: randomOf(`${seed}/to the web`) });
   const pages = new Pages({ network, ledger, report });
-  const faults = new Faults({ engines, nodes, pages, network });
+  const faults = new Faults({ engines, nodes, pages, network, vendor });
   for (const fault of plan.faults) faults.schedule(fault);
   for (const action of plan.actions) pages.schedule(action);
 
   await world.runUntil(minutes * 60_000);
   faults.healAll();
-  const deadline = world.now + restMs;
   const end = { engines, ledger, pages, vendor, network, report };
-  while (world.now < deadline && !(await isOver(end))) await world.runUntil(world.now + lookMs);
+  const factsOf = async () => (await engines.sessions()).flatMap((session) => session.facts);
+  const last = world.now + mostMs;
+  let [stored, since] = [0, world.now];
+  while (world.now < Math.min(since + restMs, last) && !(await isOver(end))) {
+    await world.runUntil(world.now + lookMs);
+    const { length } = await factsOf();
+    if (length !== stored) [stored, since] = [length, world.now];
+  }
   await judgeEnd(end);
+  const found = world.now + searchMs;
+  while (world.now < found && !(await areFound(end))) await world.runUntil(world.now + lookMs);
+  await judgeFound(end);
 
-  const facts = (await engines.sessions()).flatMap((session) => session.facts);
+  const facts = await factsOf();
   world.trace(`ends with ${facts.length} facts`);
   const digest = world.digest();
   pages.killAll();

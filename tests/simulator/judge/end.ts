@@ -28,7 +28,20 @@ export async function isOver({ engines, pages }: EndOptions): Promise<boolean> {
     if (!isAtRest(facts)) return false;
     heads.set(record.sessionId, facts.length);
   }
-  return pages.shown().every(({ id, view }) => view.head === (heads.get(id) ?? 0));
+  return pages.shown().every(({ id, view }) => view.head === 0 || view.head === heads.get(id));
+}
+
+/** Whether no page shows nothing of a session that is there. A page that has found none looks again later. */
+export async function areFound({ engines, pages }: EndOptions): Promise<boolean> {
+  const stored = new Set<string>((await engines.sessions()).map(({ record }) => record.sessionId));
+  return pages.shown().every(({ id, view }) => view.head > 0 || !stored.has(id));
+}
+
+/** Judges the views of sessions that another page made and that were found late. */
+export async function judgeFound({ engines, pages, report }: EndOptions): Promise<void> {
+  for (const { record, facts } of await engines.sessions())
+    for (const each of pages.shown())
+      if (each.id === record.sessionId) judgeView(each, facts, report);
 }
 
 export async function judgeEnd(options: EndOptions): Promise<void> {
@@ -44,7 +57,7 @@ export async function judgeEnd(options: EndOptions): Promise<void> {
     for (const fact of facts)
       if (fact.type === "run_finished" && fact.outcome === "failed")
         report.add("runs-end", `${fact.runId} failed: ${JSON.stringify(fact.cause)}`);
-    const shown = pages.shown().filter(({ id }) => id === sessionId);
+    const shown = pages.shown().filter(({ id, view }) => id === sessionId && view.head > 0);
     for (const each of shown) judgeView(each, facts, report);
   }
   for (const message of vendor.strict.refused) report.add("vendor-takes", message);

@@ -6,6 +6,7 @@ import type { Nodes } from "./nodes.ts";
 import type { Pages } from "./pages.ts";
 import { webHosts, workerHosts } from "./plan.ts";
 import type { Fault, FaultKind } from "./plan.ts";
+import type { SimulatedVendor } from "./vendor.ts";
 
 export interface FaultsOptions {
   readonly engines: Engines;
@@ -13,6 +14,7 @@ export interface FaultsOptions {
   readonly pages: Pages;
   /** Between pages and web nodes. */
   readonly network: HttpNetwork;
+  readonly vendor: SimulatedVendor;
 }
 
 type Inject = (fault: Fault) => void;
@@ -29,7 +31,14 @@ export class Faults {
 
   constructor(options: FaultsOptions) {
     this.#options = options;
-    this.#kinds = { ...this.#ofNodes(), ...this.#ofPages(), ...this.#ofEngines() };
+    const { vendor } = options;
+    this.#kinds = {
+      ...this.#ofNodes(),
+      ...this.#ofPages(),
+      ...this.#ofEngines(),
+      "vendor cuts": () => void (vendor.nextFault = "cut"),
+      "vendor refuses": () => void (vendor.nextFault = "refuse"),
+    };
     simulation().onLine = (line) => this.#notice(line);
   }
 
@@ -46,8 +55,9 @@ export class Faults {
 
   /** Everything works from now on. */
   healAll(): void {
-    const { engines, nodes, network } = this.#options;
+    const { engines, nodes, network, vendor } = this.#options;
     this.#waiting.clear();
+    vendor.nextFault = undefined;
     nodes.healAll();
     engines.healAll();
     network.faults.blocked.clear();

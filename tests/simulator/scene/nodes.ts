@@ -122,7 +122,7 @@ export class Nodes {
         return host === undefined ? undefined : { tenant: "default", user: userOf(host) };
       },
       limits: unlimited,
-      streams: { heartbeatMs: 5_000 },
+      streams: { heartbeatMs: 4_000 },
     });
     node.handle = (request) => server.fetch(request);
     node.shutdown = () => server.close({ drainMs });

@@ -23,6 +23,8 @@ export const faultKinds = [
   "log away",
   "log loses",
   "log forgets",
+  "vendor cuts",
+  "vendor refuses",
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -112,7 +114,7 @@ function profileOf(random: Random): Profile {
   }
   if (profile === "zombie") {
     // Pauses near the time after which a driver counts as dead: both old and new one write then.
-    const kinds = ["pause", "pause", "crash", "log loses", "store loses"] as const;
+    const kinds = ["pause", "pause", "crash", "vendor cuts", "log loses", "store loses"] as const;
     return { kinds, perMinute: 8, ms: (drawn) => 1_300 + drawn.next() ** 2 * 6_000, moments: 0.9 };
   }
   const more = ["crash", "crash", "pause", "pause", "pause"] as const;
@@ -148,6 +150,7 @@ function faultsOf(random: Random, end: number): readonly Fault[] {
 function hostOf(kind: FaultKind, random: Random): string {
   if (kind === "block" || kind === "swallow" || kind === "reconnect")
     return random.pick(clientHosts);
+  if (kind.startsWith("vendor")) return "vendor";
   if (kind === "cut" || kind === "slow" || kind === "log forgets") return "all";
   if (kind.startsWith("store") || kind.startsWith("log")) return random.pick([...nodeHosts, "all"]);
   return random.pick(nodeHosts);

@@ -16,24 +16,34 @@ const eventMs = 60;
 
 export interface SimulatedVendor extends HttpHost {
   readonly strict: StrictVendor;
+  /** What becomes of the next request: it is refused, or its reply breaks off after some events. */
+  nextFault: "refuse" | "cut" | undefined;
 }
 
 export function simulatedVendor(process: SimulatedProcess, ledger: WorldLedger): SimulatedVendor {
   const strict = strictAnthropic({ now: () => simulation().now });
   const handle = async (request: Request): Promise<Response> => {
+    const { nextFault: fault } = vendor;
+    vendor.nextFault = undefined;
+    if (fault === "refuse") return Response.json(overloaded, { status: 529 });
     const { pathname: path } = new URL(request.url);
     const headers = Object.fromEntries(request.headers);
     const sent = { method: request.method, path, headers, body: await request.text() };
     const answer = strict.answer(sent, (accepted) => replyTo(accepted, process, ledger));
     const text =
       typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString();
-    return new Response(paced(text, request.signal), {
+    const events = text.split(/(?<=\n\n)/);
+    const cut = fault === "cut" ? process.random.below(events.length) : Infinity;
+    return new Response(paced(events, cut, request.signal), {
       status: answer.status,
       headers: { ...answer.headers },
     });
   };
-  return { process, handle, strict };
+  const vendor: SimulatedVendor = { process, handle, strict, nextFault: undefined };
+  return vendor;
 }
+
+const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
 
 function replyTo(
   { lastUserText, answersCalls, wantsSummary, number }: AcceptedRequest,
@@ -69,15 +79,21 @@ function directiveOf(text: string) {
     .findLast((directive) => directive !== undefined);
 }
 
-/** The events of a response, one at a time. */
-function paced(text: string, signal: AbortSignal): ReadableStream<Uint8Array> {
-  const events = text.split(/(?<=\n\n)/);
+/** The events of a response, one at a time. After `cut` of them the connection breaks. */
+function paced(
+  events: readonly string[],
+  cut: number,
+  signal: AbortSignal,
+): ReadableStream<Uint8Array> {
+  let at = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       await new Promise((resolve) => setTimeout(resolve, eventMs));
-      const event = events.shift();
-      if (event === undefined || signal.aborted) controller.close();
+      const event = events[at];
+      if (at === cut) controller.error(new Error("socket hang up"));
+      else if (event === undefined || signal.aborted) controller.close();
       else controller.enqueue(Buffer.from(event));
+      at += 1;
     },
   });
 }
