@@ -1,7 +1,9 @@
 /** Plays a plan: a deployment, its people and its faults, in virtual time, and judges what came of it. */
 import "./world/replace-globals.ts";
 import process from "node:process";
+import { accessJudge } from "./judge/access.ts";
 import { areFound, isOver, judgeEnd, judgeFound } from "./judge/end.ts";
+import { heldIn, judgeIdle } from "./judge/idle.ts";
 import { Report } from "./judge/report.ts";
 import type { Breach } from "./judge/report.ts";
 import { Engines } from "./scene/engines.ts";
@@ -11,6 +13,7 @@ import { Nodes } from "./scene/nodes.ts";
 import { Pages } from "./scene/pages.ts";
 import { sessionsInAll } from "./scene/plan.ts";
 import type { Plan } from "./scene/plan.ts";
+import { Readers } from "./scene/readers.ts";
 import { simulatedVendor } from "./scene/vendor.ts";
 import { HttpNetwork } from "./world/http-network.ts";
 import { SimulatedProcess } from "./world/simulated-process.ts";
@@ -49,6 +52,9 @@ const restMs = 15_000;
 /** A page looks for a session that is missing after pauses of up to a minute, and waits 15 s for each answer. */
 const searchMs = 80_000;
 
+/** The kernel of a web node gives up a half-open connection after two minutes, and sessions are kept for some time. */
+const lingerMs = 180_000;
+
 /** How often the end is looked for. */
 const lookMs = 1_000;
 
@@ -71,14 +77,16 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Verdi
   });
   const nodes = new Nodes({ engines, ledger, network: toVendor, report });
   const network = new HttpNetwork({ hosts: nodes.web, random: randomOf(`${seed}/to the web`) });
+  network.onBytes = accessJudge(plan.actions, report);
   const pages = new Pages({ network, ledger, report });
+  const readers = new Readers({ network, ledger, report, promises: pages.promises });
   const faults = new Faults({ engines, nodes, pages, network, vendor });
   for (const fault of plan.faults) faults.schedule(fault);
-  for (const action of plan.actions) pages.schedule(action);
+  for (const action of plan.actions) (readers.has(action.host) ? readers : pages).schedule(action);
 
   await world.runUntil(minutes * 60_000);
   faults.healAll();
-  const end = { engines, ledger, pages, vendor, network, report };
+  const end = { engines, ledger, pages, readers, vendor, network, report };
   const factsOf = async () => (await engines.sessions()).flatMap((session) => session.facts);
   const last = world.now + mostMs;
   let [stored, since] = [0, world.now];
@@ -94,8 +102,14 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Verdi
 
   const facts = await factsOf();
   world.trace(`ends with ${facts.length} facts`);
+  pages.closeAll();
+  const idle = { engines, nodes, networks: [network, toVendor] };
+  const left = world.now + lingerMs;
+  while (world.now < left && heldIn(idle).length > 0) await world.runUntil(world.now + lookMs);
+  judgeIdle(idle, report);
   const digest = world.digest();
   pages.killAll();
+  readers.killAll();
   nodes.killAll();
   return {
     breaches: report.breaches,

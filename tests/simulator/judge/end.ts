@@ -5,6 +5,7 @@ import { textOfItem } from "../../kit/deployment/paced-agent.ts";
 import type { Engines } from "../scene/engines.ts";
 import type { WorldLedger } from "../scene/ledger.ts";
 import type { Pages, ShownSession } from "../scene/pages.ts";
+import type { Readers } from "../scene/readers.ts";
 import type { SimulatedVendor } from "../scene/vendor.ts";
 import type { HttpNetwork } from "../world/http-network.ts";
 import type { Report } from "./report.ts";
@@ -14,6 +15,7 @@ export interface EndOptions {
   readonly engines: Pick<Engines, "sessions">;
   readonly ledger: WorldLedger;
   readonly pages: Pick<Pages, "sent" | "shown" | "promises">;
+  readonly readers: Pick<Readers, "held">;
   readonly vendor: Pick<SimulatedVendor, "strict">;
   /** Between pages and web nodes. */
   readonly network: Pick<HttpNetwork, "carrying">;
@@ -45,7 +47,7 @@ export async function judgeFound({ engines, pages, report }: EndOptions): Promis
 }
 
 export async function judgeEnd(options: EndOptions): Promise<void> {
-  const { engines, ledger, pages, vendor, network, report } = options;
+  const { engines, ledger, pages, readers, vendor, network, report } = options;
   pages.promises.judge(report);
   for (const { record, facts } of await engines.sessions()) {
     const { sessionId, uid } = record;
@@ -59,6 +61,10 @@ export async function judgeEnd(options: EndOptions): Promise<void> {
         report.add("runs-end", `${fact.runId} failed: ${JSON.stringify(fact.cause)}`);
     const shown = pages.shown().filter(({ id, view }) => id === sessionId && view.head > 0);
     for (const each of shown) judgeView(each, facts, report);
+    const texts = new Set(textsOf(facts));
+    for (const { host, text } of readers.held.filter(({ session }) => session === sessionId))
+      if (!texts.has(text))
+        report.add("dialects", `${host} ends with ${text.slice(-60)}, not stored`);
   }
   for (const message of vendor.strict.refused) report.add("vendor-takes", message);
   for (const host of new Set(pages.shown().map((each) => each.host))) {

@@ -5,6 +5,8 @@ import { randomOf } from "../world/streams.ts";
 export const webHosts = ["web0", "web1"] as const;
 export const workerHosts = ["worker0", "worker1"] as const;
 export const clientHosts = ["page0", "page1", "page2", "page3", "page4"] as const;
+/** Readers in the formats of other vendors' libraries, each with a session of its own. */
+export const readerHosts = ["reader0", "reader1", "reader2", "reader3"] as const;
 const nodeHosts = [...webHosts, ...workerHosts];
 
 export const faultKinds = [
@@ -62,23 +64,29 @@ export interface Plan {
 export function planOf(seed: string, { minutes }: Pick<Plan, "minutes">): Plan {
   const random = randomOf(`${seed}/plan`);
   const end = minutes * 60_000;
-  return { seed, minutes, actions: actionsOf(random, end), faults: faultsOf(random, end) };
+  const actions = [...actionsOf(random, end), ...promptsOf(randomOf(`${seed}/readers`), end)];
+  const byTime = actions.toSorted((left, right) => left.at - right.at);
+  return { seed, minutes, actions: byTime, faults: faultsOf(random, end) };
 }
 
-/** The user of a page: pages of even numbers are of one user, the others of another. */
+/** The user of a page or reader: those of even numbers are of one user, the others of another. */
 export function userOf(host: string): string {
   return `user${Number(host.slice(-1)) % 2}`;
 }
 
-/** The sessions of a user. */
+/** The session of a reader. */
+export function sessionOfReader(host: string): string {
+  return `${host}-session`;
+}
+
+/** The sessions of a user that pages have open. */
 export function sessionsOf(user: string): readonly string[] {
   return [0, 1, 2].map((number) => `${user}-session${number}`);
 }
 
 /** Each page has all sessions of its user open from the beginning. */
-export const sessionsInAll: number = new Set(
-  clientHosts.flatMap((host) => sessionsOf(userOf(host))),
-).size;
+export const sessionsInAll: number =
+  new Set(clientHosts.flatMap((host) => sessionsOf(userOf(host)))).size + readerHosts.length;
 
 function actionsOf(random: Random, end: number): readonly Action[] {
   const actions: Action[] = [];
@@ -90,6 +98,23 @@ function actionsOf(random: Random, end: number): readonly Action[] {
       session: random.pick(sessionsOf(userOf(host))),
       kind: random.pick(["plain", "plain", "effect", "ask", "many", "many", "abort", "steer"]),
       key: `key-${String(actions.length + 1).padStart(16, "0")}`,
+      length: random.below(500),
+    });
+  }
+  return actions;
+}
+
+/** What readers send. */
+function promptsOf(random: Random, end: number): readonly Action[] {
+  const actions: Action[] = [];
+  for (let at = 1_000; at < end; at += 2_000 + random.next() * 20_000) {
+    const host = random.pick(readerHosts);
+    actions.push({
+      at: Math.round(at),
+      host,
+      session: sessionOfReader(host),
+      kind: random.pick(["plain", "effect"]),
+      key: `read-${String(actions.length + 1).padStart(16, "0")}`,
       length: random.below(500),
     });
   }
