@@ -14,6 +14,7 @@ import { Pages } from "./scene/pages.ts";
 import { sessionsInAll } from "./scene/plan.ts";
 import type { Plan } from "./scene/plan.ts";
 import { Readers } from "./scene/readers.ts";
+import { scheduleStrangers } from "./scene/strangers.ts";
 import { simulatedVendor } from "./scene/vendor.ts";
 import { HttpNetwork } from "./world/http-network.ts";
 import { SimulatedProcess } from "./world/simulated-process.ts";
@@ -80,7 +81,8 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Verdi
   network.onBytes = accessJudge(plan.actions, report);
   const pages = new Pages({ network, ledger, report });
   const readers = new Readers({ network, ledger, report, promises: pages.promises });
-  const faults = new Faults({ engines, nodes, pages, network, vendor });
+  const faults = new Faults({ engines, nodes, pages, network, vendor, toVendor });
+  scheduleStrangers({ network, report, minutes });
   for (const fault of plan.faults) faults.schedule(fault);
   for (const action of plan.actions) (readers.has(action.host) ? readers : pages).schedule(action);
 

@@ -17,8 +17,8 @@ export interface ReadOptions {
 /** Returns the texts of the reply. */
 export type ReadReply = (options: ReadOptions) => Promise<readonly string[]>;
 
-/** How long a reader waits before it comes back. */
-const pauseMs = 500;
+/** How long a reader waits at most before it comes back: meanwhile the reply may be begun again. */
+const pauseMs = 4_000;
 
 /** By the `openai` library. A reader that is told that the reply was begun again drops what it has. */
 export const readResponse: ReadReply = async ({ fetch, session, prompt, onShown }) => {
@@ -132,5 +132,6 @@ function textsOf(message: HeldMessage | undefined): readonly string[] {
 }
 
 function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, pauseMs));
+  const ms = pauseMs * Math.random();
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -15,6 +15,7 @@ export interface FaultsOptions {
   /** Between pages and web nodes. */
   readonly network: HttpNetwork;
   readonly vendor: SimulatedVendor;
+  readonly toVendor: HttpNetwork;
 }
 
 type Inject = (fault: Fault) => void;
@@ -31,13 +32,13 @@ export class Faults {
 
   constructor(options: FaultsOptions) {
     this.#options = options;
-    const { vendor } = options;
+    const { vendor, toVendor } = options;
     this.#kinds = {
       ...this.#ofNodes(),
       ...this.#ofPages(),
       ...this.#ofEngines(),
-      "vendor cuts": () => void (vendor.nextFault = "cut"),
-      "vendor refuses": () => void (vendor.nextFault = "refuse"),
+      "vendor cuts": () => toVendor.open.forEach((connection) => connection.reset()),
+      "vendor refuses": () => void (vendor.isBusy = true),
     };
     simulation().onLine = (line) => this.#notice(line);
   }
@@ -57,7 +58,7 @@ export class Faults {
   healAll(): void {
     const { engines, nodes, network, vendor } = this.#options;
     this.#waiting.clear();
-    vendor.nextFault = undefined;
+    vendor.isBusy = false;
     nodes.healAll();
     engines.healAll();
     network.faults.blocked.clear();

@@ -75,7 +75,7 @@ export function userOf(host: string): string {
 }
 
 /** The session of a reader. */
-export function sessionOfReader(host: string): string {
+function sessionOfReader(host: string): string {
   return `${host}-session`;
 }
 
@@ -107,7 +107,7 @@ function actionsOf(random: Random, end: number): readonly Action[] {
 /** What readers send. */
 function promptsOf(random: Random, end: number): readonly Action[] {
   const actions: Action[] = [];
-  for (let at = 1_000; at < end; at += 2_000 + random.next() * 20_000) {
+  for (let at = 1_000; at < end; at += 1_000 + random.next() * 14_000) {
     const host = random.pick(readerHosts);
     actions.push({
       at: Math.round(at),
@@ -157,6 +157,7 @@ const edgeKinds: readonly FaultKind[] = [
   "log away",
   "log loses",
   "log forgets",
+  "vendor cuts",
 ];
 
 function faultsOf(random: Random, end: number): readonly Fault[] {
@@ -165,12 +166,16 @@ function faultsOf(random: Random, end: number): readonly Fault[] {
     const kind = random.pick(kinds);
     const host = hostOf(kind, random);
     const fault = { at: Math.round(random.next() * end), kind, host, ms: Math.round(ms(random)) };
+    if (kind === "vendor cuts" && random.chance(0.7)) return { ...fault, on: readerCut };
     const isMoment = kind === "crash" || kind === "pause";
     const waits = isMoment && host.startsWith("worker") && random.chance(moments);
     return waits ? { ...fault, on: momentOf(host, random) } : fault;
   });
   return faults.toSorted((left, right) => left.at - right.at);
 }
+
+/** A reader was cut: its reply is begun again before it comes back. */
+const readerCut = { line: "is cut in the middle", nth: 1 } as const;
 
 function hostOf(kind: FaultKind, random: Random): string {
   if (kind === "block" || kind === "swallow" || kind === "reconnect")
@@ -181,7 +186,7 @@ function hostOf(kind: FaultKind, random: Random): string {
   return random.pick(nodeHosts);
 }
 
-/** Moments at which a worker has just asked the store or the log for something, has an answer, or took effect. */
+/** Moments at which a worker has just asked the store or the log for something, or took effect. */
 function momentOf(host: string, random: Random): Fault["on"] {
   const line = random.pick([
     `> store.append of ${host}`,

@@ -120,6 +120,7 @@ function cutting(fetch: typeof globalThis.fetch, process: SimulatedProcess): typ
         controller.enqueue(value);
         return;
       }
+      if (left === 0) simulation().trace(`${process.name} is cut in the middle`);
       close();
       controller.close();
     };

@@ -16,30 +16,29 @@ const eventMs = 60;
 
 export interface SimulatedVendor extends HttpHost {
   readonly strict: StrictVendor;
-  /** What becomes of the next request: it is refused, or its reply breaks off after some events. */
-  nextFault: "refuse" | "cut" | undefined;
+  /** Whether the next request is refused. */
+  isBusy: boolean;
 }
 
 export function simulatedVendor(process: SimulatedProcess, ledger: WorldLedger): SimulatedVendor {
   const strict = strictAnthropic({ now: () => simulation().now });
   const handle = async (request: Request): Promise<Response> => {
-    const { nextFault: fault } = vendor;
-    vendor.nextFault = undefined;
-    if (fault === "refuse") return Response.json(overloaded, { status: 529 });
+    if (vendor.isBusy) {
+      vendor.isBusy = false;
+      return Response.json(overloaded, { status: 529 });
+    }
     const { pathname: path } = new URL(request.url);
     const headers = Object.fromEntries(request.headers);
     const sent = { method: request.method, path, headers, body: await request.text() };
     const answer = strict.answer(sent, (accepted) => replyTo(accepted, process, ledger));
     const text =
       typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString();
-    const events = text.split(/(?<=\n\n)/);
-    const cut = fault === "cut" ? process.random.below(events.length) : Infinity;
-    return new Response(paced(events, cut, request.signal), {
+    return new Response(paced(text, request.signal), {
       status: answer.status,
       headers: { ...answer.headers },
     });
   };
-  const vendor: SimulatedVendor = { process, handle, strict, nextFault: undefined };
+  const vendor: SimulatedVendor = { process, handle, strict, isBusy: false };
   return vendor;
 }
 
@@ -79,21 +78,15 @@ function directiveOf(text: string) {
     .findLast((directive) => directive !== undefined);
 }
 
-/** The events of a response, one at a time. After `cut` of them the connection breaks. */
-function paced(
-  events: readonly string[],
-  cut: number,
-  signal: AbortSignal,
-): ReadableStream<Uint8Array> {
-  let at = 0;
+/** The events of a response, one at a time. */
+function paced(text: string, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const events = text.split(/(?<=\n\n)/);
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       await new Promise((resolve) => setTimeout(resolve, eventMs));
-      const event = events[at];
-      if (at === cut) controller.error(new Error("socket hang up"));
-      else if (event === undefined || signal.aborted) controller.close();
+      const event = events.shift();
+      if (event === undefined || signal.aborted) controller.close();
       else controller.enqueue(Buffer.from(event));
-      at += 1;
     },
   });
 }
