@@ -29,6 +29,8 @@ export const foundPlants: readonly (readonly [name: string, first: number])[] = 
   // B1: a reader of Responses that comes back gets the rest of another attempt.
   ["261-base-is-never-stale", 11],
   ["268-waiting-request-gets-the-run-before", 1],
+  // A1: a user makes the session in which another one's sub-agent is to work.
+  ["269-name-of-a-sub-agent-is-free", 1],
   // B2: a post on a connection that died is waited for without end.
   ["381-request-without-limit", 2],
 ];

@@ -1,4 +1,4 @@
-/** Users who ask for a session of another user: they are answered as if it were missing. */
+/** Users who ask for a session of another user, as if it were missing, or want the name of a sub-agent's session. */
 import type { Report } from "../judge/report.ts";
 import type { HttpNetwork } from "../world/http-network.ts";
 import { SimulatedProcess } from "../world/simulated-process.ts";
@@ -40,6 +40,23 @@ export function scheduleStrangers({ network, report, minutes }: StrangersOptions
     };
     simulation().schedule(at, process, `asks for ${id}${door}`, () => void asks());
   }
+  const takes = async (): Promise<void> => {
+    const answer = await network
+      .fetch("http://web/v1/sessions", {
+        method: "POST",
+        headers: {
+          authorization: "Bearer page0",
+          "content-type": "application/json",
+          "idempotency-key": "key-of-a-stranger",
+        },
+        body: JSON.stringify({ id: "sub_uid_item_key_1_1_0" }),
+        signal: AbortSignal.timeout(answerMs),
+      })
+      .catch(() => undefined);
+    if (answer?.ok === true) report.add("access", "a user makes the session of a sub-agent");
+  };
+  const at = random.next() * minutes * 60_000;
+  simulation().schedule(at, process, "takes the name of a sub-agent", () => void takes());
 }
 
 async function answerTo(
