@@ -1,10 +1,12 @@
-import { call, fail, say, stall, think } from "@millrace/core/testing";
+import { defineAgent } from "@millrace/agent";
+import { call, fail, say, scriptedModel, stall, think } from "@millrace/core/testing";
 import { APIError } from "openai";
 import type OpenAI from "openai";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { until } from "../kit/until.ts";
 import { asJson, clientOf, served } from "./kit/openai.ts";
 import { withoutParsed } from "./kit/responses.ts";
+import { Served } from "./kit/served.ts";
 
 type Message = OpenAI.ChatCompletionMessageParam;
 
@@ -167,6 +169,24 @@ describe("OpenAI chat completions", () => {
       "response_format",
     ]);
     expect(await refusal({ n: 1, frequency_penalty: 0, tools: [], stream: false })).toBe("taken");
+  });
+
+  test("one that waits behind another run of its session has nothing of that run", async () => {
+    const replies = [[say("Once upon a time there was a mill")], [say("two")]] as const;
+    const model = scriptedModel(replies, { delayMs: 10, chunk: [4] });
+    await using server = new Served(defineAgent({ model }));
+    const client = clientOf(server);
+    const ask = (content: string) =>
+      client.chat.completions.create(
+        { model: "agent", messages: [user(content)], stream: true },
+        { headers: { "Millrace-Session": "trip" } },
+      );
+    const first = await ask("Tell me");
+    for await (const { choices } of first) if (choices[0]?.delta.content === "Once") break;
+    let text = "";
+    for await (const { choices } of await ask("Count")) text += choices[0]?.delta.content ?? "";
+
+    expect(text).toBe("two");
   });
 
   test("without a session it is stopped 30 s after its reader left", async () => {

@@ -2,6 +2,7 @@
  * Plays histories by their seeds, and writes the plan of each that breaks a rule, as small as it gets.
  *
  *     node --conditions=@millrace/source tests/simulator/campaign.ts --first 1 --count 20 --minutes 5
+ *     node --conditions=@millrace/source tests/simulator/campaign.ts --first 1 --count 25 --times 8
  *     node --conditions=@millrace/source tests/simulator/campaign.ts --replay reports/simulator/settles-18.json
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -20,11 +21,15 @@ const { values } = parseArgs({
   options: {
     first: { type: "string", default: "1" },
     count: { type: "string", default: "20" },
+    /** How often all of them are played. Each has to have the same digest every time. */
+    times: { type: "string", default: "1" },
     minutes: { type: "string", default: "5" },
     /** Ends before the next history after so many seconds of processor time. */
     seconds: { type: "string", default: "3600" },
-    /** How many histories are played to shrink one that broke a rule. */
+    /** How many histories are played to shrink one that broke a rule. None: its plan is not kept. */
     shrinks: { type: "string", default: "120" },
+    /** Ends with the first history that breaks a rule. */
+    "until-broken": { type: "boolean", default: false },
     replay: { type: "string" },
     trace: { type: "boolean", default: false },
     digests: { type: "boolean", default: false },
@@ -37,27 +42,38 @@ else await replay(values.replay);
 async function campaign(): Promise<void> {
   const first = Number(values.first);
   const totals = { sessionHours: 0, runs: 0, facts: 0, faults: 0, effects: 0, lines: 0, turns: 0 };
+  const [count, times] = [Number(values.count), Number(values.times)];
+  const digests = new Map<string, string>();
   let [played, broken] = [0, 0];
-  while (played < Number(values.count) && processorSeconds() < Number(values.seconds)) {
-    const seed = String(first + played);
+  const isOver = (): boolean =>
+    played >= count * times ||
+    processorSeconds() >= Number(values.seconds) ||
+    (values["until-broken"] && broken > 0);
+  while (!isOver()) {
+    const seed = String(first + (played % count));
     const plan = planOf(seed, { minutes: Number(values.minutes) });
     const { breaches, digest, counts } = await play(plan);
     played += 1;
     add(totals, counts);
+    const before = digests.get(seed) ?? digest;
+    digests.set(seed, before);
+    if (digest !== before) {
+      broken += 1;
+      console.log(`history ${seed} is another one when it is played again: ${before}, ${digest}`);
+    }
     if (values.digests) console.log(`history ${seed}: ${digest}, ${counts.lines} lines`);
     const [breach] = breaches;
     if (breach === undefined) continue;
     broken += 1;
     console.log(`seed ${seed} breaks ${breach.rule}: ${breach.what}`);
-    await keep(
-      await shrink(plan, { rule: breach.rule, plays: Number(values.shrinks) }),
-      breach.rule,
-    );
+    const plays = Number(values.shrinks);
+    if (plays > 0) await keep(await shrink(plan, { rule: breach.rule, plays }), breach.rule);
   }
   const { sessionHours, runs, faults, facts } = totals;
-  const perSecond = (sessionHours / processorSeconds()).toFixed(2);
+  const seconds = processorSeconds();
+  const perSecond = (sessionHours / seconds).toFixed(2);
   console.log(
-    `count: simulator, ${played} histories from seed ${first}, ${sessionHours.toFixed(1)} session-hours (${perSecond} per CPU-second), ${runs} runs, ${facts} facts, ${faults} faults, ${broken} broken`,
+    `count: simulator, ${played} histories from seed ${first} in ${seconds.toFixed(1)} CPU-seconds, ${sessionHours.toFixed(1)} session-hours (${perSecond} per CPU-second), ${runs} runs, ${facts} facts, ${faults} faults, ${broken} broken`,
   );
   process.exit(broken === 0 ? 0 : 1);
 }

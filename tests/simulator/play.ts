@@ -1,7 +1,9 @@
 /** Plays a plan: a deployment, its people and its faults, in virtual time, and judges what came of it. */
 import "./world/replace-globals.ts";
 import process from "node:process";
-import { isOver, judgeEnd } from "./judge/end.ts";
+import { accessJudge } from "./judge/access.ts";
+import { areFound, isOver, judgeEnd, judgeFound } from "./judge/end.ts";
+import { heldIn, judgeIdle } from "./judge/idle.ts";
 import { Report } from "./judge/report.ts";
 import type { Breach } from "./judge/report.ts";
 import { Engines } from "./scene/engines.ts";
@@ -11,6 +13,8 @@ import { Nodes } from "./scene/nodes.ts";
 import { Pages } from "./scene/pages.ts";
 import { sessionsInAll } from "./scene/plan.ts";
 import type { Plan } from "./scene/plan.ts";
+import { Readers } from "./scene/readers.ts";
+import { scheduleStrangers } from "./scene/strangers.ts";
 import { simulatedVendor } from "./scene/vendor.ts";
 import { HttpNetwork } from "./world/http-network.ts";
 import { SimulatedProcess } from "./world/simulated-process.ts";
@@ -41,13 +45,22 @@ export interface PlayOptions {
 }
 
 /**
- * How long after the last fault everything has to be at rest. A page gives up a connection that is half open
- * after 45 seconds of silence.
+ * Once the last fault is over, and as long as sessions have work to do: how long nothing may be stored. A page
+ * gives up a connection that is half open after three silent heartbeats of four seconds.
  */
-const restMs = 60_000;
+const restMs = 15_000;
+
+/** A page looks for a session that is missing after pauses of up to a minute, and waits 15 s for each answer. */
+const searchMs = 80_000;
+
+/** The kernel of a web node gives up a half-open connection after two minutes, and sessions are kept for some time. */
+const lingerMs = 180_000;
 
 /** How often the end is looked for. */
 const lookMs = 1_000;
+
+/** No queue of prompts takes longer than this after the last fault. */
+const mostMs = 180_000;
 
 export async function play(plan: Plan, options: PlayOptions = {}): Promise<Verdict> {
   const { keepsTrace = false } = options;
@@ -65,22 +78,40 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Verdi
   });
   const nodes = new Nodes({ engines, ledger, network: toVendor, report });
   const network = new HttpNetwork({ hosts: nodes.web, random: randomOf(`${seed}/to the web`) });
+  network.onBytes = accessJudge(plan.actions, report);
   const pages = new Pages({ network, ledger, report });
-  const faults = new Faults({ engines, nodes, pages, network });
+  const readers = new Readers({ network, ledger, report, promises: pages.promises });
+  const faults = new Faults({ engines, nodes, pages, network, vendor, toVendor });
+  scheduleStrangers({ network, report, minutes });
   for (const fault of plan.faults) faults.schedule(fault);
-  for (const action of plan.actions) pages.schedule(action);
+  for (const action of plan.actions) (readers.has(action.host) ? readers : pages).schedule(action);
 
   await world.runUntil(minutes * 60_000);
   faults.healAll();
-  const deadline = world.now + restMs;
-  const end = { engines, ledger, pages, vendor, network, report };
-  while (world.now < deadline && !(await isOver(end))) await world.runUntil(world.now + lookMs);
+  const end = { engines, ledger, pages, readers, vendor, network, report };
+  const factsOf = async () => (await engines.sessions()).flatMap((session) => session.facts);
+  const last = world.now + mostMs;
+  let [stored, since] = [0, world.now];
+  while (world.now < Math.min(since + restMs, last) && !(await isOver(end))) {
+    await world.runUntil(world.now + lookMs);
+    const { length } = await factsOf();
+    if (length !== stored) [stored, since] = [length, world.now];
+  }
   await judgeEnd(end);
+  const found = world.now + searchMs;
+  while (world.now < found && !(await areFound(end))) await world.runUntil(world.now + lookMs);
+  await judgeFound(end);
 
-  const facts = (await engines.sessions()).flatMap((session) => session.facts);
+  const facts = await factsOf();
   world.trace(`ends with ${facts.length} facts`);
+  pages.closeAll();
+  const idle = { engines, nodes, networks: [network, toVendor] };
+  const left = world.now + lingerMs;
+  while (world.now < left && heldIn(idle).length > 0) await world.runUntil(world.now + lookMs);
+  judgeIdle(idle, report);
   const digest = world.digest();
   pages.killAll();
+  readers.killAll();
   nodes.killAll();
   return {
     breaches: report.breaches,

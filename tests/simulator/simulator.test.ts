@@ -34,7 +34,7 @@ async function campaign(parameters: readonly string[], plant?: string): Promise<
 const minutes = ["--minutes", "2"];
 
 test(
-  "histories with faults keep every promise, and everything is at rest a minute after the last one",
+  "histories with faults keep every promise, and everything is at rest soon after the last one",
   { timeout: 120_000 + count * 20_000 },
   async () => {
     const shrinks = ["--shrinks", "60"];

@@ -70,7 +70,7 @@ export function readCutResponse(
 }
 
 /** What a reader holds of a response: its texts by their place in the output, whatever the items' ids are. */
-class HeldResponse {
+export class HeldResponse {
   readonly #deltas = new Map<unknown, string>();
   readonly #done = new Map<unknown, string>();
   #output: readonly string[] = [];

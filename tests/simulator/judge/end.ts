@@ -5,6 +5,7 @@ import { textOfItem } from "../../kit/deployment/paced-agent.ts";
 import type { Engines } from "../scene/engines.ts";
 import type { WorldLedger } from "../scene/ledger.ts";
 import type { Pages, ShownSession } from "../scene/pages.ts";
+import type { Readers } from "../scene/readers.ts";
 import type { SimulatedVendor } from "../scene/vendor.ts";
 import type { HttpNetwork } from "../world/http-network.ts";
 import type { Report } from "./report.ts";
@@ -14,6 +15,7 @@ export interface EndOptions {
   readonly engines: Pick<Engines, "sessions">;
   readonly ledger: WorldLedger;
   readonly pages: Pick<Pages, "sent" | "shown" | "promises">;
+  readonly readers: Pick<Readers, "held">;
   readonly vendor: Pick<SimulatedVendor, "strict">;
   /** Between pages and web nodes. */
   readonly network: Pick<HttpNetwork, "carrying">;
@@ -28,11 +30,24 @@ export async function isOver({ engines, pages }: EndOptions): Promise<boolean> {
     if (!isAtRest(facts)) return false;
     heads.set(record.sessionId, facts.length);
   }
-  return pages.shown().every(({ id, view }) => view.head === (heads.get(id) ?? 0));
+  return pages.shown().every(({ id, view }) => view.head === 0 || view.head === heads.get(id));
+}
+
+/** Whether no page shows nothing of a session that is there. A page that has found none looks again later. */
+export async function areFound({ engines, pages }: EndOptions): Promise<boolean> {
+  const stored = new Set<string>((await engines.sessions()).map(({ record }) => record.sessionId));
+  return pages.shown().every(({ id, view }) => view.head > 0 || !stored.has(id));
+}
+
+/** Judges the views of sessions that another page made and that were found late. */
+export async function judgeFound({ engines, pages, report }: EndOptions): Promise<void> {
+  for (const { record, facts } of await engines.sessions())
+    for (const each of pages.shown())
+      if (each.id === record.sessionId) judgeView(each, facts, report);
 }
 
 export async function judgeEnd(options: EndOptions): Promise<void> {
-  const { engines, ledger, pages, vendor, network, report } = options;
+  const { engines, ledger, pages, readers, vendor, network, report } = options;
   pages.promises.judge(report);
   for (const { record, facts } of await engines.sessions()) {
     const { sessionId, uid } = record;
@@ -44,8 +59,12 @@ export async function judgeEnd(options: EndOptions): Promise<void> {
     for (const fact of facts)
       if (fact.type === "run_finished" && fact.outcome === "failed")
         report.add("runs-end", `${fact.runId} failed: ${JSON.stringify(fact.cause)}`);
-    const shown = pages.shown().filter(({ id }) => id === sessionId);
+    const shown = pages.shown().filter(({ id, view }) => id === sessionId && view.head > 0);
     for (const each of shown) judgeView(each, facts, report);
+    const texts = new Set(textsOf(facts));
+    for (const { host, text } of readers.held.filter(({ session }) => session === sessionId))
+      if (!texts.has(text))
+        report.add("dialects", `${host} ends with ${text.slice(-60)}, not stored`);
   }
   for (const message of vendor.strict.refused) report.add("vendor-takes", message);
   for (const host of new Set(pages.shown().map((each) => each.host))) {

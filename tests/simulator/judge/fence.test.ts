@@ -12,7 +12,7 @@ const epoch = (incarnation: number, generation: number): number =>
 
 /** The methods that write, given only what the oracle reads of their requests. */
 interface Writes {
-  readonly claim: (from: number, incarnation: number) => Promise<unknown>;
+  readonly claim: (from: number, incarnation: number, head?: number) => Promise<unknown>;
   readonly append: (incarnation: number, opens?: number) => Promise<unknown>;
   readonly open: (epoch: number) => Promise<unknown>;
   readonly commit: (epoch: number) => Promise<unknown>;
@@ -36,9 +36,9 @@ async function reportsOf(
   });
   type Request<Name extends "open" | "commit"> = Parameters<SessionStore[Name]>[1];
   const writes: Writes = {
-    claim: async (from, incarnation) => {
+    claim: async (from, incarnation, head = 0) => {
       claimed = incarnation;
-      await store.claim(uid, { from });
+      await store.claim(uid, { from, ...(head >= 0 && { head }) });
     },
     append: async (incarnation, opens) => {
       const lane = opens === undefined ? {} : { opens: { lane: 0, epoch: opens } };
@@ -69,6 +69,11 @@ test("writers that hold what they write to are not reported", async () => {
 
 test.each<[string, (writes: Writes) => readonly Promise<unknown>[], RegExp]>([
   ["a claim from another incarnation", ({ claim }) => [claim(3, 4)], /^fence: claim .* 3 is not 0/],
+  [
+    "a claim that names no head",
+    ({ claim }) => [claim(0, 1, -1)],
+    /^fence: claim .* names no head/,
+  ],
   [
     "a claim that does not rise",
     ({ claim }) => [claim(0, 1), claim(1, 1)],

@@ -33,6 +33,9 @@ export function guarded(store: SessionStore, report: Pick<Report, "add">): Sessi
       const holder = holderOf(uid);
       const { incarnation } = holder;
       expect("claim", uid, request.from === incarnation, `${request.from} is not ${incarnation}`);
+      // Without it two drivers that both know of a prompt claim one after the other, and both ask the model.
+      const isCurrent = request.head !== undefined || request.to !== undefined;
+      expect("claim", uid, isCurrent, "it names no head that its driver has read");
       expect("claim", uid, result.incarnation > incarnation, "the incarnation does not rise");
       holder.incarnation = result.incarnation;
       return result;

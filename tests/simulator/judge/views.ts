@@ -18,14 +18,28 @@ export function viewJudge(
     shown = head;
     for (const item of items.slice(-3)) {
       if (item.author !== "model") continue;
-      const text = textOfItem(item as Item);
-      const found = [...text.matchAll(nonces)].map(([, nonce]) => nonce);
-      if (found.length > 1) report.add("no-splice", `${where} shows ${text.slice(0, 80)}`);
-      const whole = written.get(found[0] ?? "");
-      if (whole !== undefined && !whole.startsWith(text))
-        report.add("prefix", `${where} shows …${text.slice(-40)}, which the model did not write`);
+      judgeText(where, textOfItem(item as Item), written, report);
     }
   };
+}
+
+/** Judges the text of a reply as far as it is shown. */
+export function judgeText(
+  where: string,
+  text: string,
+  written: ReadonlyMap<string, string>,
+  report: Pick<Report, "add">,
+): void {
+  const found = noncesIn(text);
+  if (found.length > 1) report.add("no-splice", `${where} shows ${text.slice(0, 80)}`);
+  const whole = written.get(found[0] ?? "");
+  if (whole !== undefined && !whole.startsWith(text))
+    report.add("prefix", `${where} shows …${text.slice(-40)}, which the model did not write`);
+}
+
+/** The replies that a text is of. */
+export function noncesIn(text: string): readonly string[] {
+  return [...text.matchAll(nonces)].flatMap(([, nonce]) => nonce ?? []);
 }
 
 /** The texts of people and of the model, as the facts have them. */

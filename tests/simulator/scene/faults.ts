@@ -6,6 +6,7 @@ import type { Nodes } from "./nodes.ts";
 import type { Pages } from "./pages.ts";
 import { webHosts, workerHosts } from "./plan.ts";
 import type { Fault, FaultKind } from "./plan.ts";
+import type { SimulatedVendor } from "./vendor.ts";
 
 export interface FaultsOptions {
   readonly engines: Engines;
@@ -13,6 +14,8 @@ export interface FaultsOptions {
   readonly pages: Pages;
   /** Between pages and web nodes. */
   readonly network: HttpNetwork;
+  readonly vendor: SimulatedVendor;
+  readonly toVendor: HttpNetwork;
 }
 
 type Inject = (fault: Fault) => void;
@@ -29,7 +32,14 @@ export class Faults {
 
   constructor(options: FaultsOptions) {
     this.#options = options;
-    this.#kinds = { ...this.#ofNodes(), ...this.#ofPages(), ...this.#ofEngines() };
+    const { vendor, toVendor } = options;
+    this.#kinds = {
+      ...this.#ofNodes(),
+      ...this.#ofPages(),
+      ...this.#ofEngines(),
+      "vendor cuts": () => toVendor.open.forEach((connection) => connection.reset()),
+      "vendor refuses": () => void (vendor.isBusy = true),
+    };
     simulation().onLine = (line) => this.#notice(line);
   }
 
@@ -46,8 +56,9 @@ export class Faults {
 
   /** Everything works from now on. */
   healAll(): void {
-    const { engines, nodes, network } = this.#options;
+    const { engines, nodes, network, vendor } = this.#options;
     this.#waiting.clear();
+    vendor.isBusy = false;
     nodes.healAll();
     engines.healAll();
     network.faults.blocked.clear();

@@ -1,6 +1,9 @@
 /** Web nodes and workers as processes that start, crash, stop and start again. */
 import { createWorker } from "@millrace/agent/worker";
 import { systemClock } from "@millrace/core/memory";
+import { agUi } from "@millrace/dialects/ag-ui";
+import { aiSdk } from "@millrace/dialects/ai-sdk";
+import { openai } from "@millrace/dialects/openai";
 import { createMillrace } from "@millrace/server";
 import type { Report } from "../judge/report.ts";
 import type { HttpHost } from "../world/http-network.ts";
@@ -116,13 +119,14 @@ export class Nodes {
       store,
       log,
       driver: false,
+      dialects: [agUi(), aiSdk(), openai()],
       secret: "a secret that all simulated nodes share, of enough bytes",
       authenticate: ({ headers }) => {
         const [, host] = /^Bearer (\w+)$/.exec(headers.get("authorization") ?? "") ?? [];
         return host === undefined ? undefined : { tenant: "default", user: userOf(host) };
       },
       limits: unlimited,
-      streams: { heartbeatMs: 5_000 },
+      streams: { heartbeatMs: 4_000 },
     });
     node.handle = (request) => server.fetch(request);
     node.shutdown = () => server.close({ drainMs });

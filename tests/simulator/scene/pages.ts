@@ -73,6 +73,11 @@ export class Pages {
     );
   }
 
+  /** As when everybody leaves. */
+  closeAll(): void {
+    for (const { process, client } of this.#pages.values()) process.run(() => client.close());
+  }
+
   killAll(): void {
     for (const { process } of this.#pages.values()) simulation().kill(process);
   }

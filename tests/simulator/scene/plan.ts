@@ -5,6 +5,8 @@ import { randomOf } from "../world/streams.ts";
 export const webHosts = ["web0", "web1"] as const;
 export const workerHosts = ["worker0", "worker1"] as const;
 export const clientHosts = ["page0", "page1", "page2", "page3", "page4"] as const;
+/** Readers in the formats of other vendors' libraries, each with a session of its own. */
+export const readerHosts = ["reader0", "reader1", "reader2", "reader3"] as const;
 const nodeHosts = [...webHosts, ...workerHosts];
 
 export const faultKinds = [
@@ -23,6 +25,8 @@ export const faultKinds = [
   "log away",
   "log loses",
   "log forgets",
+  "vendor cuts",
+  "vendor refuses",
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -60,23 +64,29 @@ export interface Plan {
 export function planOf(seed: string, { minutes }: Pick<Plan, "minutes">): Plan {
   const random = randomOf(`${seed}/plan`);
   const end = minutes * 60_000;
-  return { seed, minutes, actions: actionsOf(random, end), faults: faultsOf(random, end) };
+  const actions = [...actionsOf(random, end), ...promptsOf(randomOf(`${seed}/readers`), end)];
+  const byTime = actions.toSorted((left, right) => left.at - right.at);
+  return { seed, minutes, actions: byTime, faults: faultsOf(random, end) };
 }
 
-/** The user of a page: pages of even numbers are of one user, the others of another. */
+/** The user of a page or reader: those of even numbers are of one user, the others of another. */
 export function userOf(host: string): string {
   return `user${Number(host.slice(-1)) % 2}`;
 }
 
-/** The sessions of a user. */
+/** The session of a reader. */
+function sessionOfReader(host: string): string {
+  return `${host}-session`;
+}
+
+/** The sessions of a user that pages have open. */
 export function sessionsOf(user: string): readonly string[] {
   return [0, 1, 2].map((number) => `${user}-session${number}`);
 }
 
 /** Each page has all sessions of its user open from the beginning. */
-export const sessionsInAll: number = new Set(
-  clientHosts.flatMap((host) => sessionsOf(userOf(host))),
-).size;
+export const sessionsInAll: number =
+  new Set(clientHosts.flatMap((host) => sessionsOf(userOf(host)))).size + readerHosts.length;
 
 function actionsOf(random: Random, end: number): readonly Action[] {
   const actions: Action[] = [];
@@ -88,6 +98,23 @@ function actionsOf(random: Random, end: number): readonly Action[] {
       session: random.pick(sessionsOf(userOf(host))),
       kind: random.pick(["plain", "plain", "effect", "ask", "many", "many", "abort", "steer"]),
       key: `key-${String(actions.length + 1).padStart(16, "0")}`,
+      length: random.below(500),
+    });
+  }
+  return actions;
+}
+
+/** What readers send. */
+function promptsOf(random: Random, end: number): readonly Action[] {
+  const actions: Action[] = [];
+  for (let at = 1_000; at < end; at += 1_000 + random.next() * 14_000) {
+    const host = random.pick(readerHosts);
+    actions.push({
+      at: Math.round(at),
+      host,
+      session: sessionOfReader(host),
+      kind: random.pick(["plain", "effect"]),
+      key: `read-${String(actions.length + 1).padStart(16, "0")}`,
       length: random.below(500),
     });
   }
@@ -112,7 +139,7 @@ function profileOf(random: Random): Profile {
   }
   if (profile === "zombie") {
     // Pauses near the time after which a driver counts as dead: both old and new one write then.
-    const kinds = ["pause", "pause", "crash", "log loses", "store loses"] as const;
+    const kinds = ["pause", "pause", "crash", "vendor cuts", "log loses", "store loses"] as const;
     return { kinds, perMinute: 8, ms: (drawn) => 1_300 + drawn.next() ** 2 * 6_000, moments: 0.9 };
   }
   const more = ["crash", "crash", "pause", "pause", "pause"] as const;
@@ -130,6 +157,7 @@ const edgeKinds: readonly FaultKind[] = [
   "log away",
   "log loses",
   "log forgets",
+  "vendor cuts",
 ];
 
 function faultsOf(random: Random, end: number): readonly Fault[] {
@@ -138,6 +166,7 @@ function faultsOf(random: Random, end: number): readonly Fault[] {
     const kind = random.pick(kinds);
     const host = hostOf(kind, random);
     const fault = { at: Math.round(random.next() * end), kind, host, ms: Math.round(ms(random)) };
+    if (kind === "vendor cuts" && random.chance(0.7)) return { ...fault, on: readerCut };
     const isMoment = kind === "crash" || kind === "pause";
     const waits = isMoment && host.startsWith("worker") && random.chance(moments);
     return waits ? { ...fault, on: momentOf(host, random) } : fault;
@@ -145,15 +174,19 @@ function faultsOf(random: Random, end: number): readonly Fault[] {
   return faults.toSorted((left, right) => left.at - right.at);
 }
 
+/** A reader was cut: its reply is begun again before it comes back. */
+const readerCut = { line: "is cut in the middle", nth: 1 } as const;
+
 function hostOf(kind: FaultKind, random: Random): string {
   if (kind === "block" || kind === "swallow" || kind === "reconnect")
     return random.pick(clientHosts);
+  if (kind.startsWith("vendor")) return "vendor";
   if (kind === "cut" || kind === "slow" || kind === "log forgets") return "all";
   if (kind.startsWith("store") || kind.startsWith("log")) return random.pick([...nodeHosts, "all"]);
   return random.pick(nodeHosts);
 }
 
-/** Moments at which a worker has just asked the store or the log for something, has an answer, or took effect. */
+/** Moments at which a worker has just asked the store or the log for something, or took effect. */
 function momentOf(host: string, random: Random): Fault["on"] {
   const line = random.pick([
     `> store.append of ${host}`,

@@ -16,11 +16,17 @@ const eventMs = 60;
 
 export interface SimulatedVendor extends HttpHost {
   readonly strict: StrictVendor;
+  /** Whether the next request is refused. */
+  isBusy: boolean;
 }
 
 export function simulatedVendor(process: SimulatedProcess, ledger: WorldLedger): SimulatedVendor {
   const strict = strictAnthropic({ now: () => simulation().now });
   const handle = async (request: Request): Promise<Response> => {
+    if (vendor.isBusy) {
+      vendor.isBusy = false;
+      return Response.json(overloaded, { status: 529 });
+    }
     const { pathname: path } = new URL(request.url);
     const headers = Object.fromEntries(request.headers);
     const sent = { method: request.method, path, headers, body: await request.text() };
@@ -32,8 +38,11 @@ export function simulatedVendor(process: SimulatedProcess, ledger: WorldLedger):
       headers: { ...answer.headers },
     });
   };
-  return { process, handle, strict };
+  const vendor: SimulatedVendor = { process, handle, strict, isBusy: false };
+  return vendor;
 }
+
+const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
 
 function replyTo(
   { lastUserText, answersCalls, wantsSummary, number }: AcceptedRequest,

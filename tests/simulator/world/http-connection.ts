@@ -84,7 +84,7 @@ export class HttpConnection {
   }
 
   #arrive(url: URL, request: SentRequest, isAnswerSwallowed: boolean): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.isStalled) return;
     const hosts = this.#network.hosts();
     if (hosts.length === 0) {
       this.#toClient("refused", () => this.#fail(new TypeError("fetch failed")));
@@ -106,6 +106,7 @@ export class HttpConnection {
     const reader = body?.getReader();
     if (reader === undefined) return;
     const cancel = (): void => void reader.cancel().catch(() => undefined);
+    if (this.#left.signal.aborted) cancel(); // the client went while the answer was made
     this.#left.signal.addEventListener("abort", cancel, { once: true });
     try {
       for (;;) {
@@ -113,6 +114,7 @@ export class HttpConnection {
         if (done) break;
         if (this.#network.faults.blocked.has(this.client.host)) this.stall();
         this.#network.bytes += value.length;
+        this.#network.onBytes(this.client.host, value);
         this.#toClient(`${value.length} bytes`, () => this.#body?.enqueue(value));
       }
       this.#toClient("end", () => {

@@ -30,6 +30,8 @@ export class HttpNetwork {
   readonly faults: NetworkFaults = { blocked: new Set(), swallowed: new Map(), slowMs: 0 };
   readonly random: Random;
   readonly hosts: () => readonly HttpHost[];
+  /** Called with what is sent to a client. */
+  onBytes: (host: string, bytes: Uint8Array) => void = () => undefined;
   requests = 0;
   bytes = 0;
 

@@ -1,5 +1,6 @@
 import type { Clock, SessionRecord } from "@millrace/core/ports";
 import { MillraceError } from "@millrace/core";
+import { parentOf } from "@millrace/core/store-kit";
 import { decodeCursor } from "@millrace/core/wire";
 import { servedSession } from "../auth/authorize.ts";
 import type { Authorize } from "../auth/authorize.ts";
@@ -62,8 +63,13 @@ export class Access {
     return this.allows(who, action, await this.#rootOf(ports, record));
   }
 
-  /** Asks about something that is not there yet, so that nothing is to be hidden. Throws `forbidden`. */
+  /**
+   * Asks about something that is not there yet, so that nothing is to be hidden. Throws `forbidden`. Nobody
+   * makes a session by the name that a sub-agent's has: the agent would work in it, and its maker decide there.
+   */
   async admit(who: Identity, action: SessionAction, session: ServedSession): Promise<void> {
+    if (action === "create" && parentOf(session.id) !== undefined)
+      throw new Problem("forbidden", "names of this form are those of sub-agents' sessions");
     if (await this.allows(who, action, session)) return;
     throw new Problem("forbidden", `you may not ${action} sessions here`);
   }

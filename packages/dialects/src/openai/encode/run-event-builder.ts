@@ -141,6 +141,8 @@ export class RunEventBuilder {
   }
 
   #addLane({ itemId, epoch }: { readonly itemId: string; readonly epoch: number }): void {
+    // What is written now is of the run that this one waits for.
+    if (this.#follower.phase === "coming") return;
     const lane = this.state.lanes.find((open) => open.itemId === itemId);
     if (lane === undefined || lane.callId !== undefined) return;
     if (lane.author === "agent" && this.state.compacting) return;
