@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { OutageProxy } from "../kit/deployment/outage-proxy.ts";
+import { readAgUi, readAiSdk, readCompletion, readResponse } from "../dialects/kit/read-replies.ts";
+import type { ReadReply } from "../dialects/kit/read-replies.ts";
 import { Random } from "../kit/random.ts";
 import { HttpViewer } from "../web/kit/http-viewer.ts";
 import { heartbeatMs } from "./nodes/chaos-agent.ts";
 import { Pages } from "./pages.ts";
 import { People } from "./people.ts";
-import { agUiReader } from "./readers/ag-ui.ts";
-import { aiSdkReader } from "./readers/ai-sdk.ts";
-import { completionsReader, responsesReader } from "./readers/openai.ts";
 import { readOn } from "./readers/reader.ts";
 import type { Reading } from "./readers/reader.ts";
 import type { Watched } from "./recovery.ts";
@@ -26,7 +25,13 @@ export interface CrowdOptions {
   readonly pauseMs: readonly [number, number];
 }
 
-const readers = [responsesReader, completionsReader, aiSdkReader, agUiReader];
+/** A library of each dialect. */
+const readers: readonly (readonly [name: string, read: ReadReply])[] = [
+  ["responses", readResponse],
+  ["completions", readCompletion],
+  ["ai-sdk", readAiSdk],
+  ["ag-ui", readAgUi],
+];
 
 /** All that use a deployment: raw viewers and people, pages of our client, and a library of each dialect. */
 export class Crowd implements Disposable {
@@ -69,11 +74,10 @@ export class Crowd implements Disposable {
     this.#works = [this.people.work(signal), this.pages.work(signal)];
     this.#approvals = this.people.approve(this.#approve.signal);
     this.#reads = read.map(async ({ sessionId: session }, at) => {
-      const make = readers[at];
-      if (make === undefined) return;
-      const reader = make({ url: front.url, session });
-      const reading: Reading = { name: reader.name, answers: 0, faults: [], open: undefined };
+      const [name, dialect] = readers[at] ?? ["responses", readResponse];
+      const reading: Reading = { name, answers: 0, faults: [], open: undefined };
       this.readings.push(reading);
+      const reader = { name, read: dialect, url: front.url, session };
       await readOn(reader, reading, random(10 + at), signal);
     });
   }

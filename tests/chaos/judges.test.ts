@@ -60,12 +60,18 @@ describe("callers", () => {
   const none: Callers = { sent: [], open: [], readings: [] };
 
   it("with a promise that does not settle are found, and no others", async () => {
-    const given = new GivenPromises(() => 0);
+    let now = 0;
+    const given = new GivenPromises(() => now);
     await given.watch("one that resolves", Promise.resolve());
     await given.watch("one that rejects", Promise.reject(new Error("no"))).catch(() => undefined);
     void given.watch("one that does neither", new Promise(() => undefined));
 
-    expect(kindsOf(judgeCallers({ ...none, open: given.open() }))).toEqual(["promise open"]);
+    now = 90_000;
+
+    expect(given.areSettled).toBe(false);
+    expect(judgeCallers({ ...none, open: given.open() })).toEqual([
+      { kind: "promise open", what: "one that does neither is open for 90 s" },
+    ]);
   });
 
   it("whose command was never answered are found", () => {

@@ -8,17 +8,23 @@ interface Given {
 export class GivenPromises {
   readonly #given: Given[] = [];
   readonly #now: () => number;
+  readonly #note: (line: string) => void;
 
-  constructor(now: () => number) {
+  /** `now` in milliseconds; `note` is called with a line for each promise that settles. */
+  constructor(now: () => number, note: (line: string) => void = () => undefined) {
     this.#now = now;
+    this.#note = note;
   }
 
   /** Returns the promise. It may be awaited or left alone. */
   watch<T>(what: string, promise: Promise<T>): Promise<T> {
     const given: Given = { what, at: this.#now(), isSettled: false };
     this.#given.push(given);
-    const settle = (): void => void (given.isSettled = true);
-    promise.then(settle, settle);
+    const settle = (how: string) => (): void => {
+      given.isSettled = true;
+      this.#note(`${what} ${how}`);
+    };
+    promise.then(settle("settles"), settle("rejects"));
     return promise;
   }
 

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ReadReply } from "../../dialects/kit/read-replies.ts";
 import { textOfDirective } from "../../kit/deployment/directive.ts";
 import { isSealed } from "../../kit/deployment/paced-agent.ts";
 import type { Random } from "../../kit/random.ts";
+import { patientFetch } from "./patient-fetch.ts";
 
 /** A person with the library of another vendor, in a session of their own. */
 export interface DialectReader {
   readonly name: string;
-  /**
-   * Sends a prompt and reads its answer, however often that is cut off. Resolves to the text that the library
-   * holds at the end.
-   */
-  readonly ask: (key: string, text: string) => Promise<string>;
-}
-
-export interface ReaderPlace {
+  readonly read: ReadReply;
   /** Where the web is. */
   readonly url: string;
   readonly session: string;
@@ -29,28 +24,22 @@ export interface Reading {
   open: string | undefined;
 }
 
-/** The pause before a reader that was cut off comes back. */
-export async function comeBack(): Promise<void> {
-  await sleep(50 + Math.random() * 300);
-}
-
 /** Asks one question after the other until the signal is aborted, and reads the last answer to its end. */
 export async function readOn(
-  reader: DialectReader,
+  { name, read, url, session }: DialectReader,
   reading: Reading,
   random: Random,
   signal: AbortSignal,
 ): Promise<void> {
+  const fetch = patientFetch(url);
   for (let count = 1; !signal.aborted; count += 1) {
-    const key = `${reader.name}-${count}`.padEnd(16, "-");
+    const key = `${name}-${count}`.padEnd(16, "-");
     const length = 20 + random.below(300);
+    const prompt = textOfDirective({ key, mode: "plain", length });
     reading.open = key;
-    try {
-      const held = await reader.ask(key, textOfDirective({ key, mode: "plain", length }));
-      if (!isAnswer(held, key)) reading.faults.push(`${key} holds ${JSON.stringify(held)}`);
-    } catch (error) {
-      reading.faults.push(`${key} fails: ${error instanceof Error ? error.stack : String(error)}`);
-    }
+    const texts = await read({ fetch, session, prompt, key, onShown: () => undefined });
+    for (const text of texts)
+      if (!isAnswer(text, key)) reading.faults.push(`${key} holds ${JSON.stringify(text)}`);
     reading.open = undefined;
     reading.answers += 1;
     const ms = 300 + random.next() * 1_500;

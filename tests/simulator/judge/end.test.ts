@@ -9,7 +9,7 @@ import { accessJudge } from "./access.ts";
 import { areFound, isOver, judgeEnd, judgeFound } from "./end.ts";
 import type { EndOptions } from "./end.ts";
 import { judgeIdle } from "./idle.ts";
-import { GivenPromises } from "./promises.ts";
+import { GivenPromises } from "../../kit/given-promises.ts";
 
 interface End {
   readonly facts: readonly Fact[];
@@ -48,7 +48,7 @@ function endWith({ facts, view, refused, held, streams }: End): {
     pages: {
       sent,
       shown: () => [{ host: "page0", id: sessionId, view }],
-      promises: new GivenPromises(),
+      promises: new GivenPromises(() => 0),
     },
     readers: { held: held.map((text) => ({ host: "reader0", session: sessionId, text })) },
     vendor: { strict: { refused } },

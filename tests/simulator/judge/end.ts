@@ -48,7 +48,7 @@ export async function judgeFound({ engines, pages, report }: EndOptions): Promis
 
 export async function judgeEnd(options: EndOptions): Promise<void> {
   const { engines, ledger, pages, readers, vendor, network, report } = options;
-  pages.promises.judge(report);
+  for (const what of pages.promises.open()) report.add("settles", what);
   for (const { record, facts } of await engines.sessions()) {
     const { sessionId, uid } = record;
     if (!isAtRest(facts)) report.add("rests", `${sessionId} is not at rest`);

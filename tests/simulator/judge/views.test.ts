@@ -2,8 +2,6 @@
 import type { ClientView } from "@millrace/client";
 import { itemId, partId } from "@millrace/core/writing";
 import { expect, test } from "vitest";
-import { Simulation } from "../world/simulation.ts";
-import { GivenPromises } from "./promises.ts";
 import { viewJudge } from "./views.ts";
 
 type Shown = Pick<ClientView, "head" | "items">;
@@ -37,20 +35,4 @@ test.each<[string, readonly Shown[], string]>([
   ["a text of two replies", [shown(1, "one #00000002 two #00000003 ")], "no-splice"],
 ])("%s is reported", (_, views, rule) => {
   expect(reportsOf(...views)).toEqual([rule]);
-});
-
-test("a promise that settles is not reported, and one that is left open is", async () => {
-  const world = new Simulation("promises");
-  const promises = new GivenPromises();
-  const found: string[] = [];
-  void promises.watch("a send", Promise.resolve());
-  const refused = promises.watch("a refused send", Promise.reject(new Error("refused")));
-  await expect(refused).rejects.toThrow("refused");
-  void promises.watch("a lost send", new Promise(() => undefined));
-  await world.runUntil(90_000);
-
-  promises.judge({ add: (rule, what) => void found.push(`${rule}: ${what}`) });
-
-  expect(found).toEqual(["settles: a lost send is open for 90 s"]);
-  expect(promises.areSettled).toBe(false);
 });

@@ -3,7 +3,7 @@ import { createClient, memoryOutbox } from "@millrace/client";
 import type { Client, ClientSession, ClientView } from "@millrace/client";
 import { textOfDirective } from "../../kit/deployment/directive.ts";
 import type { SentCommand } from "../../chaos/oracle.ts";
-import { GivenPromises } from "../judge/promises.ts";
+import { GivenPromises } from "../../kit/given-promises.ts";
 import type { Report } from "../judge/report.ts";
 import { viewJudge } from "../judge/views.ts";
 import type { HttpNetwork } from "../world/http-network.ts";
@@ -35,7 +35,10 @@ interface Page {
 const thinkMs = 300;
 
 export class Pages {
-  readonly promises = new GivenPromises();
+  readonly promises = new GivenPromises(
+    () => simulation().now,
+    (line) => simulation().trace(line),
+  );
   readonly sent: SentCommand[] = [];
   readonly #options: PagesOptions;
   readonly #pages = new Map<string, Page>();

@@ -1,13 +1,18 @@
 /** Readers by the libraries of other vendors: each sends prompts to a session of its own, and is cut as it reads. */
-import type { GivenPromises } from "../judge/promises.ts";
+import {
+  readAgUi,
+  readAiSdk,
+  readCompletion,
+  readResponse,
+} from "../../dialects/kit/read-replies.ts";
+import type { ReadReply } from "../../dialects/kit/read-replies.ts";
+import type { GivenPromises } from "../../kit/given-promises.ts";
 import type { Report } from "../judge/report.ts";
 import { judgeText, noncesIn } from "../judge/views.ts";
 import { textOfDirective } from "../../kit/deployment/directive.ts";
 import type { HttpNetwork } from "../world/http-network.ts";
 import { SimulatedProcess } from "../world/simulated-process.ts";
 import { simulation } from "../world/simulation.ts";
-import { readAgUi, readAiSdk, readCompletion, readResponse } from "./dialects.ts";
-import type { ReadReply } from "./dialects.ts";
 import type { WorldLedger } from "./ledger.ts";
 import { readerHosts } from "./plan.ts";
 import type { Action } from "./plan.ts";

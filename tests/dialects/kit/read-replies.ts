@@ -1,15 +1,17 @@
 /** How each vendor's library sends a prompt and reads the reply, over as many connections as it takes. */
 import { HttpAgent } from "@ag-ui/client";
 import type { ResponseEvent } from "../../../packages/dialects/src/openai/encode/response-writer.ts";
-import { openChat } from "../../dialects/kit/chat.ts";
-import type { HeldMessage } from "../../dialects/kit/chat.ts";
-import { HeldResponse } from "../../dialects/kit/cut-readers.ts";
-import { openaiWith } from "../../dialects/kit/openai.ts";
+import { openChat } from "./chat.ts";
+import type { HeldMessage } from "./chat.ts";
+import { HeldResponse } from "./cut-readers.ts";
+import { openaiWith } from "./openai.ts";
 
 export interface ReadOptions {
   readonly fetch: typeof globalThis.fetch;
   readonly session: string;
   readonly prompt: string;
+  /** A repeat with the same one is the same request. Left out: OpenAI's formats ask anew. */
+  readonly key?: string | undefined;
   /** Called with each text of the reply as far as it is shown. */
   readonly onShown: (texts: readonly string[]) => void;
 }
@@ -21,7 +23,7 @@ export type ReadReply = (options: ReadOptions) => Promise<readonly string[]>;
 const pauseMs = 4_000;
 
 /** By the `openai` library. A reader that is told that the reply was begun again drops what it has. */
-export const readResponse: ReadReply = async ({ fetch, session, prompt, onShown }) => {
+export const readResponse: ReadReply = async ({ fetch, session, prompt, key, onShown }) => {
   const { responses } = openaiWith((request) => fetch(request));
   let id: string | undefined;
   let held = new HeldResponse();
@@ -29,12 +31,10 @@ export const readResponse: ReadReply = async ({ fetch, session, prompt, onShown 
     try {
       const stream =
         id === undefined
-          ? await responses.create({
-              input: prompt,
-              conversation: session,
-              background: true,
-              stream: true,
-            })
+          ? await responses.create(
+              { input: prompt, conversation: session, background: true, stream: true },
+              { headers: keyed(key) },
+            )
           : await responses.retrieve(id, {
               stream: true,
               ...(held.last !== undefined && { starting_after: held.last }),
@@ -54,15 +54,19 @@ export const readResponse: ReadReply = async ({ fetch, session, prompt, onShown 
   }
 };
 
+function keyed(key: string | undefined): Readonly<Record<string, string>> {
+  return key === undefined ? {} : { "idempotency-key": key };
+}
+
 /** By the `openai` library: each request is answered by a message of its own. */
-export const readCompletion: ReadReply = async ({ fetch, session, prompt, onShown }) => {
+export const readCompletion: ReadReply = async ({ fetch, session, prompt, key, onShown }) => {
   const { chat } = openaiWith((request) => fetch(request));
   for (;;) {
     let text = "";
     try {
       const stream = await chat.completions.create(
         { model: "agent", stream: true, messages: [{ role: "user", content: prompt }] },
-        { headers: { "Millrace-Session": session } },
+        { headers: { "Millrace-Session": session, ...keyed(key) } },
       );
       for await (const { choices } of stream) {
         text += choices[0]?.delta.content ?? "";
