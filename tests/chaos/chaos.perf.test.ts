@@ -4,7 +4,7 @@ import { firstSeed, runs } from "../kit/runs.ts";
 import { runCampaign } from "./campaign.ts";
 import { bundleChaosNodes } from "./nodes/bundle.ts";
 
-const histories = Number(process.env["HISTORIES"] ?? runs(12, 60, 3));
+const histories = Number(process.env["HISTORIES"] ?? runs(30, 200, 15));
 /** Each takes half of a core. */
 const atOnce = Number(process.env["AT_ONCE"] ?? 3);
 const faultMs = runs(10_000, 25_000);

@@ -42,6 +42,7 @@ export class Crowd implements Disposable {
   readonly watched: readonly (Watched & { readonly viewers: readonly HttpViewer[] })[];
   /** Sessions of readers. */
   readonly read: readonly SessionRecord[];
+  readonly #store: SessionStore;
   readonly #work = new AbortController();
   readonly #approve = new AbortController();
   readonly #works: readonly Promise<void>[];
@@ -49,11 +50,12 @@ export class Crowd implements Disposable {
   readonly #approvals: Promise<void>;
 
   private constructor(
-    { seed, edges, front, pages, pauseMs }: CrowdOptions,
+    { seed, store, edges, front, pages, pauseMs }: CrowdOptions,
     records: readonly SessionRecord[],
     read: readonly SessionRecord[],
   ) {
     const addresses = edges.map(({ url }) => url);
+    this.#store = store;
     this.read = read;
     this.watched = records.map((record) => {
       const viewers = [false, true].map((reloads) =>
@@ -102,17 +104,28 @@ export class Crowd implements Disposable {
     await Promise.all(this.#works);
   }
 
-  /** Waits until everybody has what they were promised, at most so long. */
+  /** Waits until everybody has what they were promised and sees all there is, at most so long. */
   async settle(limitMs: number): Promise<void> {
     const end = performance.now() + limitMs;
     while (performance.now() < end) {
-      if (this.pages.given.areSettled && this.readings.every(({ open }) => open === undefined))
-        break;
+      const isRead = this.readings.every(({ open }) => open === undefined);
+      if (this.pages.given.areSettled && isRead && (await this.#areCurrent())) break;
       await sleep(50);
     }
     this.#approve.abort();
     await this.#approvals;
     if (this.readings.every(({ open }) => open === undefined)) await Promise.all(this.#reads);
+  }
+
+  /** Whether all pages show the last fact of each session. */
+  async #areCurrent(): Promise<boolean> {
+    const shown = this.pages.shown();
+    for (const { record } of this.watched) {
+      const head = await this.#store.head(record.uid);
+      const own = shown.filter(({ id }) => id === record.sessionId);
+      if (own.some(({ view }) => view.head !== head)) return false;
+    }
+    return true;
   }
 
   [Symbol.dispose](): void {

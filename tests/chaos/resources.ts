@@ -7,8 +7,11 @@ import { judgeResources } from "./judge-resources.ts";
 import type { IdleProcess } from "./judge-resources.ts";
 import type { Violation } from "./oracle.ts";
 
-/** How long after the last viewer left everything has to be given back. */
+/** How long after the last viewer left its connections have to be closed. */
 const limitMs = 15_000;
+
+/** How long a process that was killed before its claim was stored holds a place: nobody else gives it back. */
+const leaseMs = 30_000;
 
 /** How long processes are watched at rest. */
 const lookMs = 2_000;
@@ -19,14 +22,24 @@ export async function judgeLeft(
   edges: readonly OutageProxy[],
   before: readonly (ProcessStats | undefined)[],
 ): Promise<readonly Violation[]> {
-  const end = performance.now() + limitMs;
-  let left: readonly Violation[] = [];
-  while (performance.now() < end) {
-    left = [...(await heldPlaces(deployment)), ...openConnections(edges)];
-    if (left.length === 0) break;
+  const left = await Promise.all([
+    noneWithin(leaseMs, () => heldPlaces(deployment)),
+    noneWithin(limitMs, async () => openConnections(edges)),
+  ]);
+  return [...left.flat(), ...judgeResources(await idleProcesses(deployment, before))];
+}
+
+/** What is found still, some time later. */
+async function noneWithin(
+  ms: number,
+  find: () => Promise<readonly Violation[]>,
+): Promise<readonly Violation[]> {
+  const end = performance.now() + ms;
+  for (;;) {
+    const found = await find();
+    if (found.length === 0 || performance.now() > end) return found;
     await sleep(200);
   }
-  return [...left, ...judgeResources(await idleProcesses(deployment, before))];
 }
 
 /** Places that no process has renewed are free already, though their rows are still there. */

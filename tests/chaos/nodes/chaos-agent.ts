@@ -3,7 +3,7 @@ import { pacedAgent } from "../../kit/deployment/paced-agent.ts";
 import type { PacedAgentOptions } from "../../kit/deployment/paced-agent.ts";
 
 /** How often a web node sends a comment. A client gives a connection up after three of them. */
-export const heartbeatMs = 2_000;
+export const heartbeatMs = 1_000;
 
 /** Fewer than a history has sessions, so that runs wait for each other's places. */
 export const runsPerUser = 5;

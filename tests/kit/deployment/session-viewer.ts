@@ -1,7 +1,8 @@
 import { get } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createSseDecoder, receive } from "@millrace/core/wire";
+import { cursorOf } from "@millrace/core/reading";
+import { createSseDecoder, encodeCursor, receive } from "@millrace/core/wire";
 import type { SessionState } from "@millrace/core";
 import { ViewerChecks } from "./viewer-checks.ts";
 
@@ -155,8 +156,9 @@ export class SessionViewer implements Disposable {
     if (outcome === "restored") this.snapshots += 1;
     if (outcome === "duplicate" && first !== undefined && "n" in first)
       faults.push(`fact ${first.n} again`);
-    this.#cursor = id;
     const fits = messages.every((message) => this.checks.take(message));
+    // It may hold more of a lane than the id covers, if another server has shown it more.
+    this.#cursor = this.state && encodeCursor(cursorOf(this.state));
     this.changedAt = performance.now();
     this.onChange?.();
     return fits;

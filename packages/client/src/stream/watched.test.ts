@@ -1,7 +1,7 @@
 import type { Item, SessionState } from "@millrace/core";
-import { systemClock } from "@millrace/core/ports";
+import { packEpoch, systemClock } from "@millrace/core/ports";
 import { cursorOf, emptyState, snapshot } from "@millrace/core/reading";
-import { encodeCursor, encodeMessage } from "@millrace/core/wire";
+import { decodeCursor, encodeCursor, encodeMessage } from "@millrace/core/wire";
 import { itemId, List, partId, sessionId, sessionUid } from "@millrace/core/writing";
 import { expect, it } from "vitest";
 import { WatchedSessions } from "./watched.ts";
@@ -48,4 +48,27 @@ it("a snapshot behind a gap leaves nothing of what was before it, and the way to
   take(watched, stateOf(9, 10));
   expect(session.older).toBeUndefined();
   expect(session.state?.earlier).toEqual({ count: 8, before: 9 });
+});
+
+it("a stream begins where the reader's state is, also where the id of its last message says less", () => {
+  const watched = new WatchedSessions(systemClock);
+  const session = watched.of("s");
+  take(watched, stateOf(1, 5));
+  const epoch = packEpoch({ incarnation: 1, generation: 1, attempt: 1 });
+  const of = { v: 1, sessionId: "s", runId: "run_1", turnId: "turn_1", time: 1 };
+  const lane = { lane: 0, epoch, itemId: "item_6", first: 0, last: 0, head: 5 };
+  const started = { type: "attempt_started", author: "model", model: "test/model" };
+  const batch = { ...of, ...lane, type: "batch", events: [started] };
+  watched.take(JSON.stringify(batch), "1.u1.5.0-1-0");
+  const { state } = session;
+  expect(state?.lanes).toHaveLength(1);
+
+  // Of a server that has nothing of that reply.
+  const input = { kind: "prompt", parts: [{ id: "p1", kind: "text", text: "Hi" }] };
+  const fact = { ...of, n: 6, type: "input_accepted", inputId: "input_1", input };
+  watched.take(JSON.stringify(fact), encodeCursor({ uid: sessionUid("u1"), head: 6, lanes: [] }));
+
+  expect(session.state?.head).toBe(6);
+  const { cursor = "" } = session.position;
+  expect(decodeCursor(cursor)).toMatchObject({ head: 6, lanes: [{ lane: 0, epoch, seq: 0 }] });
 });

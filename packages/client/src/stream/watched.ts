@@ -1,6 +1,7 @@
 import type { Fact, Item, SessionState } from "@millrace/core";
 import type { Batch, Clock } from "@millrace/core/ports";
-import { receive } from "@millrace/core/wire";
+import { cursorOf } from "@millrace/core/reading";
+import { encodeCursor, receive } from "@millrace/core/wire";
 import type { StreamEndReason } from "@millrace/core/wire";
 import { endings } from "../connection/transitions.ts";
 import type { EndReason } from "../connection/transitions.ts";
@@ -34,8 +35,6 @@ export class WatchedSession {
   state: SessionState | undefined;
   /** Items that were loaded by page, or that a later snapshot has left out. */
   older: OlderItems | undefined;
-  /** The id of the last message that was taken. */
-  cursor: string | undefined;
   /** Why nothing more comes, until it is watched again. */
   ended: StreamEndReason | undefined;
   /** A send has made it: a stream that was opened before may still report it as missing. */
@@ -52,10 +51,14 @@ export class WatchedSession {
     this.id = id;
   }
 
-  /** Where the next stream begins. After two misfits in a row only a snapshot helps. */
+  /**
+   * Where the next stream begins: by the state, which may hold more than the id of the last message says, such as
+   * a reply that another server has shown. After two misfits in a row only a snapshot helps.
+   */
   get position(): SessionPosition {
-    const { id, cursor } = this;
-    return cursor === undefined || this.misfits > 1 ? { id } : { id, cursor };
+    const { id, state } = this;
+    if (state === undefined || this.misfits > 1) return { id };
+    return { id, cursor: encodeCursor(cursorOf(state)) };
   }
 }
 
@@ -121,13 +124,13 @@ export class WatchedSessions {
         const { sessionId } = received.state;
         const restored = this.#subAgent(sessionId) ?? this.#all.get(sessionId);
         if (restored !== undefined) this.#byUid.set(received.state.uid, restored);
-        return this.#put(restored, received.state, id, []);
+        return this.#put(restored, received.state, []);
       }
       case "applied":
-        return this.#put(session, received.state, id, received.messages);
+        return this.#put(session, received.state, received.messages);
       case "duplicate":
       case "stale":
-        return this.#put(session, received.state, id);
+        return this.#put(session, received.state);
       case "refused": {
         const { code } = received.fault;
         if (session !== undefined) session.misfits += 1;
@@ -169,7 +172,7 @@ export class WatchedSessions {
     session.taps.clear();
     if (session.state !== undefined) this.#byUid.delete(session.state.uid);
     this.#carried.delete(session);
-    session.state = session.older = session.cursor = session.ended = undefined;
+    session.state = session.older = session.ended = undefined;
     this.change(session);
     // Anew: it may be watched again before the stream was left.
     this.onWanted(true);
@@ -184,7 +187,7 @@ export class WatchedSessions {
     if (reason === "not_found" && session.expected) return this.#lookAgain(session);
     // Of a sub-agent without listeners nothing is stored: it is requested when it is opened.
     session.ended = reason === "finished" && !isWatched ? undefined : reason;
-    if (!isKept) session.state = session.older = session.cursor = undefined;
+    if (!isKept) session.state = session.older = undefined;
     this.change(session);
     this.onWanted(false);
     if (reason === "not_found" && isWatched) this.onMissing(session);
@@ -235,7 +238,6 @@ export class WatchedSessions {
   #put(
     session: WatchedSession | undefined,
     state: SessionState,
-    id: string,
     messages?: SessionChange["messages"],
   ): undefined {
     if (session === undefined) return;
@@ -244,7 +246,6 @@ export class WatchedSessions {
     if (session.state?.earlier?.before !== state.earlier?.before)
       session.older = olderThan(state, session);
     session.state = state;
-    session.cursor = id;
     session.misfits = 0;
     session.expected = false;
     session.ended = undefined;
