@@ -46,9 +46,12 @@ export interface PlayOptions {
 
 /**
  * Once the last fault is over, and as long as sessions have work to do: how long nothing may be stored. A page
- * gives up a connection that is half open after three silent heartbeats of four seconds.
+ * waits so long for a lost request, and gives up a half-open connection after three heartbeats of four seconds.
  */
 const restMs = 15_000;
+
+/** The longest pause of a page whose requests were lost, and the time that a connection takes. */
+const pauseMs = 12_000;
 
 /** A page looks for a session that is missing after pauses of up to a minute, and waits 15 s for each answer. */
 const searchMs = 80_000;
@@ -91,11 +94,11 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Verdi
   const end = { engines, ledger, pages, readers, vendor, network, report };
   const factsOf = async () => (await engines.sessions()).flatMap((session) => session.facts);
   const last = world.now + mostMs;
-  let [stored, since] = [0, world.now];
+  let [stored, since] = [0, world.now + pauseMs];
   while (world.now < Math.min(since + restMs, last) && !(await isOver(end))) {
     await world.runUntil(world.now + lookMs);
     const { length } = await factsOf();
-    if (length !== stored) [stored, since] = [length, world.now];
+    if (length !== stored) [stored, since] = [length, Math.max(since, world.now)];
   }
   await judgeEnd(end);
   const found = world.now + searchMs;
