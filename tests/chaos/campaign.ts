@@ -72,7 +72,7 @@ function readKept(file: string | undefined): Kept | undefined {
 }
 
 /** Runs one history. One that fails prints its seed, and keeps all that is known of it in a file. */
-async function check(options: HistoryOptions): Promise<HistoryResult> {
+export async function check(options: HistoryOptions): Promise<HistoryResult> {
   const { seed } = options;
   const result = await runHistory(options);
   const left = result.recoveries.filter(({ restMs }) => restMs === undefined);

@@ -12,6 +12,8 @@ export interface FaultyPlace {
   readonly deployment: Deployment;
   /** Between viewers and web nodes: one before each node, and one that takes them in turn. */
   readonly edges: readonly OutageProxy[];
+  /** The first process of each sort is not ended: what it holds is watched for long. */
+  readonly firstLives?: boolean | undefined;
 }
 
 /** A fault. It resolves when it is over. */
@@ -19,12 +21,13 @@ export type Fault = (place: FaultyPlace, random: Random) => Promise<void>;
 
 /** All kinds of faults, by name. */
 export const faults: Readonly<Record<string, Fault>> = {
-  "worker killed": ({ deployment }, random) => killed(driverOf(deployment, random), random),
-  "worker stopped": ({ deployment }, random) => stopped(driverOf(deployment, random), random),
-  "worker replaced": ({ deployment }, random) => replaced(driverOf(deployment, random)),
-  "web node killed": ({ deployment: { webs } }, random) => killed(random.pick(webs), random),
+  "worker killed": (place, random) => killed(mortal(place, driversOf(place), random), random),
+  "worker stopped": (place, random) => stopped(random.pick(driversOf(place)), random),
+  "worker replaced": (place, random) => replaced(mortal(place, driversOf(place), random)),
+  "web node killed": (place, random) =>
+    killed(mortal(place, place.deployment.webs, random), random),
   "web node stopped": ({ deployment: { webs } }, random) => stopped(random.pick(webs), random),
-  "web node replaced": ({ deployment: { webs } }, random) => replaced(random.pick(webs)),
+  "web node replaced": (place, random) => replaced(mortal(place, place.deployment.webs, random)),
   "Redis killed": async ({ deployment: { redis } }, random) => {
     await redis.kill();
     await between(random, 0, 2_500);
@@ -169,9 +172,17 @@ function succeeds(promise: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** One that drives. */
-function driverOf({ workers, webs }: Deployment, random: Random): DeployedNode {
-  return random.pick(workers.length > 0 ? workers : webs);
+function driversOf({ deployment: { workers, webs } }: FaultyPlace): readonly DeployedNode[] {
+  return workers.length > 0 ? workers : webs;
+}
+
+/** One that may be ended. */
+function mortal(
+  { firstLives }: FaultyPlace,
+  nodes: readonly DeployedNode[],
+  random: Random,
+): DeployedNode {
+  return random.pick(firstLives === true ? nodes.slice(1) : nodes);
 }
 
 async function killed({ process }: DeployedNode, random: Random): Promise<void> {

@@ -5,6 +5,7 @@ import type { NodePrograms } from "../kit/deployment/bundle.ts";
 import { Deployment } from "../kit/deployment/deployment.ts";
 import type { Drives } from "../kit/deployment/deployment.ts";
 import { openOutageProxy } from "../kit/deployment/outage-proxy.ts";
+import type { ProcessStats } from "../kit/deployment/process-stats.ts";
 import { Crowd } from "./crowd.ts";
 import { drawFaults, inject, repeatFaults } from "./fault-plan.ts";
 import type { FaultRow, Pace } from "./fault-plan.ts";
@@ -31,8 +32,17 @@ export interface HistoryOptions extends Pace {
   readonly peoplePauseMs: readonly [number, number];
   /** How long after the last fault everything has to be at rest. */
   readonly restMs: number;
+  /** The first process of each sort is not ended, and is asked for what it holds each so many milliseconds. */
+  readonly sampleMs?: number | undefined;
   /** The faults of a history that was kept: they happen again. */
   readonly rows?: readonly FaultRow[] | undefined;
+}
+
+/** What a process held at a time. */
+export interface Sample {
+  readonly name: string;
+  readonly atMs: number;
+  readonly stats: ProcessStats;
 }
 
 /** What became of a history. */
@@ -49,13 +59,15 @@ export interface HistoryResult {
   readonly connections: number;
   /** Of libraries of other vendors. */
   readonly answers: number;
+  /** Of the processes that were not ended, in order of time. */
+  readonly samples: readonly Sample[];
   /** Of sessions that have not come to rest, if Temporal drives. */
   readonly workflows: readonly (readonly string[])[];
 }
 
 /** Runs a deployment under faults by the seed, waits until it rests, and judges all that it left. */
 export async function runHistory(options: HistoryOptions): Promise<HistoryResult> {
-  const { seed, programs, drives, restMs, peoplePauseMs: pauseMs } = options;
+  const { seed, programs, drives, restMs, sampleMs, peoplePauseMs: pauseMs } = options;
   await using deployment = await Deployment.start({
     programs,
     drives,
@@ -81,11 +93,13 @@ export async function runHistory(options: HistoryOptions): Promise<HistoryResult
       ? drawFaults(Object.keys(kinds), seed, options)
       : repeatFaults(options.rows);
   const random = new Random(seed);
+  const sampling = new AbortController();
+  const sampled = takeSamples(deployment, sampleMs, sampling.signal);
+  const place = { deployment, edges: [...edges, front], firstLives: sampleMs !== undefined };
   // The last faults end a few seconds later: what waits then is little.
   const resting = sleep(options.faultMs).then(() => crowd.rest());
-  const happened = await inject(kinds, next, { deployment, edges: [...edges, front] }, () =>
-    random.pick(crowd.viewers).cut(),
-  );
+  const happened = await inject(kinds, next, place, () => random.pick(crowd.viewers).cut());
+  sampling.abort();
   for (const { clock } of deployment.nodes) clock?.set(0);
 
   await resting;
@@ -125,8 +139,28 @@ export async function runHistory(options: HistoryOptions): Promise<HistoryResult
     ? await Promise.all(left.map(({ uid }) => workflowEvents(temporal.url, uid)))
     : [];
   const answers = crowd.readings.reduce((sum, reading) => sum + reading.answers, 0);
-  const judged = { recoveries, sessions, workflows, violations };
+  const samples = await sampled;
+  const judged = { recoveries, sessions, workflows, violations, samples };
   return { seed, drives, faults: happened, ...judged, connections, answers };
+}
+
+/** Asks the first process of each sort what it holds, until the signal is aborted. */
+async function takeSamples(
+  { workers, webs }: Deployment,
+  everyMs: number | undefined,
+  signal: AbortSignal,
+): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  const start = performance.now();
+  while (everyMs !== undefined && !signal.aborted) {
+    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+    for (const { name, process } of [...workers.slice(0, 1), ...webs.slice(0, 1)]) {
+      const stats = await process.stats();
+      const atMs = Math.round(performance.now() - start);
+      if (stats !== undefined) samples.push({ name, atMs, stats });
+    }
+  }
+  return samples;
 }
 
 async function historyOf(

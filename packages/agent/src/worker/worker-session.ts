@@ -28,6 +28,9 @@ export type WorkerSessionEnd =
   | { readonly why: "left" }
   | { readonly why: "failed"; readonly error: unknown };
 
+/** The pause before the index is read again whose store was away. */
+const lookAgainMs = 500;
+
 /** One session that a worker has open. Its driver, inside the host, does the work. */
 export class WorkerSession {
   readonly session: DueSession;
@@ -116,14 +119,22 @@ export class WorkerSession {
 
   /** Waits for a claim above the listed one. Whose claim it is, only the store's index shows: one read for each takeover. */
   async #watchTakeover(host: SessionHost): Promise<void> {
-    const { driver, onTakenOver } = this.#options;
+    const { driver, clock, onTakenOver } = this.#options;
     const { uid, incarnation, sign } = this.session;
+    const { signal } = this.#leaving;
     if (sign === undefined || sign.driver === driver) return;
     const isClaimed = (): true | undefined =>
       host.journal.standing.incarnation > incarnation ? true : undefined;
-    if ((await host.until(isClaimed, this.#leaving.signal)) === undefined) return;
-    const claimed = await host.options.store.drivers?.find(uid).catch(() => undefined);
-    if (claimed?.driver === driver) onTakenOver(sign.driver);
+    if ((await host.until(isClaimed, signal)) === undefined) return;
+    while (!signal.aborted) {
+      try {
+        const claimed = await host.options.store.drivers?.find(uid);
+        if (claimed?.driver === driver) onTakenOver(sign.driver);
+        return;
+      } catch {
+        await clock.sleep(lookAgainMs, signal); // the store is away
+      }
+    }
   }
 
   #waits(host: SessionHost): boolean {

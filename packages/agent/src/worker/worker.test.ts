@@ -503,6 +503,47 @@ describe("a worker that is woken", () => {
     expect(held).toBe(0);
   });
 
+  it(
+    "gives a dead driver's slot back also if the store is away as it takes over",
+    patience,
+    async () => {
+      const ports = portsFixture();
+      const agent = defineAgent({ model: countingModel([say("begun"), stall()]).model });
+      const dying = processPorts(ports.store, ports.log);
+      const first = await createWorker({ agent, ...dying.ports });
+      void first.run();
+      const outcome = await post(ports, "s");
+      const isOn = async (): Promise<boolean> =>
+        (await ports.store.drivers?.due())?.[0]?.run !== undefined;
+      await vi.waitFor(async () => expect(await isOn()).toBe(true), soon);
+      dying.kill();
+
+      const { store, log } = processPorts(ports.store, ports.log).ports;
+      const drivers = store.drivers as DriverIndex; // memory has one
+      let failures = 0;
+      const find: DriverIndex["find"] = async (uid) => {
+        const sign = await drivers.find(uid);
+        if (sign?.driver === first.name || failures === 2) return sign;
+        failures += 1;
+        throw new Error("the store is away");
+      };
+      const superseded: string[] = [];
+      const supersede = (driver: string): void => void superseded.push(driver);
+      const slot = { rest: () => undefined, leave: () => undefined, supersede };
+      const worker = await createWorker({
+        agent: defineAgent({ model: countingModel([say("done")]).model }),
+        store: { ...store, drivers: { ...drivers, find } },
+        log,
+        acquireSlot: async () => slot,
+      });
+      void worker.run();
+
+      await vi.waitFor(() => expect(superseded).toEqual([first.name]), soon);
+      expect(await outcome()).toBe("completed");
+      await worker.shutdown();
+    },
+  );
+
   it("stops though a slot is not given back", patience, async () => {
     const ports = portsFixture();
     const agent = defineAgent({ model: scriptedModel([[say("hello")]]) });
