@@ -152,7 +152,8 @@ async function takeSamples(
 ): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
   const start = performance.now();
-  while (everyMs !== undefined && !signal.aborted) {
+  if (everyMs === undefined) return samples;
+  while (!signal.aborted) {
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
     for (const { name, process } of [...workers.slice(0, 1), ...webs.slice(0, 1)]) {
       const stats = await process.stats();

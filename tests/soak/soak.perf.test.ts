@@ -47,7 +47,12 @@ it(
     vi.spyOn(console, "error").mockImplementation(() => undefined);
 
     const { faults, samples, connections, answers } = await check({
-      ...{ seed, programs, drives: "pool", sessions, pages: 4, peoplePauseMs },
+      seed,
+      programs,
+      drives: "pool",
+      sessions,
+      pages: 4,
+      peoplePauseMs,
       faultMs: minutes * 60_000,
       pauseMs: [4_500, 5_500],
       restMs: 15_000,
