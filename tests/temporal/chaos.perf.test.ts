@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCampaign } from "../chaos/campaign.ts";
 import { bundleTemporalChaosNodes } from "../chaos/nodes/bundle.ts";
+import { heartbeatMs } from "../chaos/nodes/chaos-agent.ts";
 import type { NodePrograms } from "../kit/deployment/bundle.ts";
 import { firstSeed, runs } from "../kit/runs.ts";
 
@@ -9,7 +10,7 @@ const histories = Number(process.env["HISTORIES"] ?? runs(8, 40));
 const atOnce = Number(process.env["AT_ONCE"] ?? 3);
 const faultMs = runs(8_000, 25_000);
 /** As without Temporal, and the time without a heartbeat by which it finds that a worker is gone. */
-const stillLimitMs = 5_000 + 2_000;
+const stillLimitMs = 5_000 + 3 * heartbeatMs + 2_000;
 /** A workflow that an operator terminates is missed a minute later. */
 const restMs = 90_000;
 
