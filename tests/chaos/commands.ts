@@ -1,20 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { postBy } from "../kit/deployment/command.ts";
 import type { Answer, Command, PostOptions } from "../kit/deployment/command.ts";
 import { credentials } from "../web/kit/person.ts";
 
 const tryMs = 4_000;
 
-/** Posts a command until a web node answers, at one node after the other. Undefined: none did in time. */
-export async function post(command: Command, options: PostOptions): Promise<Answer | undefined> {
-  const { session, addresses, patienceMs } = options;
-  const end = performance.now() + patienceMs;
-  for (let tries = Math.floor(Math.random() * 2); performance.now() < end; tries += 1) {
-    const address = addresses[tries % addresses.length];
-    const answer = await tryOnce(`${address}/v1/sessions/${session}`, command);
-    if (answer !== undefined) return answer;
-    await sleep(100);
-  }
-  return undefined;
+/** Posts a command to the product's routes until a web node answers. Undefined: none did in time. */
+export function post(command: Command, options: PostOptions): Promise<Answer | undefined> {
+  return postBy(
+    (address, session) => tryOnce(`${address}/v1/sessions/${session}`, command),
+    options,
+  );
 }
 
 async function tryOnce(url: string, command: Command): Promise<Answer | undefined> {

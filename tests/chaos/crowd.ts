@@ -9,7 +9,7 @@ import { heartbeatMs } from "./nodes/chaos-agent.ts";
 import { Pages } from "./pages.ts";
 import { People } from "./people.ts";
 import { readOn } from "./readers/reader.ts";
-import type { Reading } from "./readers/reader.ts";
+import type { DialectReader, Reading } from "./readers/reader.ts";
 import type { Watched } from "./recovery.ts";
 
 export interface CrowdOptions {
@@ -40,11 +40,10 @@ export class Crowd implements Disposable {
   readonly readings: Reading[] = [];
   /** Sessions of people and pages, each with a viewer that comes back to its place and one that reloads. */
   readonly watched: readonly (Watched & { readonly viewers: readonly HttpViewer[] })[];
-  /** Sessions of readers. */
-  readonly read: readonly SessionRecord[];
   readonly #store: SessionStore;
   readonly #work = new AbortController();
   readonly #approve = new AbortController();
+  readonly #leave = new AbortController();
   readonly #works: readonly Promise<void>[];
   readonly #reads: readonly Promise<void>[];
   readonly #approvals: Promise<void>;
@@ -52,11 +51,10 @@ export class Crowd implements Disposable {
   private constructor(
     { seed, store, edges, front, pages, pauseMs }: CrowdOptions,
     records: readonly SessionRecord[],
-    read: readonly SessionRecord[],
+    dialects: readonly Omit<DialectReader, "url" | "left">[],
   ) {
     const addresses = edges.map(({ url }) => url);
     this.#store = store;
-    this.read = read;
     this.watched = records.map((record) => {
       const viewers = [false, true].map((reloads) =>
         viewerOf(record.sessionId, addresses, reloads),
@@ -75,22 +73,24 @@ export class Crowd implements Disposable {
     const { signal } = this.#work;
     this.#works = [this.people.work(signal), this.pages.work(signal)];
     this.#approvals = this.people.approve(this.#approve.signal);
-    this.#reads = read.map(async ({ sessionId: session }, at) => {
-      const [name, dialect] = readers[at] ?? ["responses", readResponse];
-      const reading: Reading = { name, answers: 0, faults: [], open: undefined };
+    this.#reads = dialects.map(async (reader, at) => {
+      const reading: Reading = { name: reader.name, answers: 0, faults: [], open: undefined };
       this.readings.push(reading);
-      const reader = { name, read: dialect, url: front.url, session };
-      await readOn(reader, reading, random(10 + at), signal);
+      const placed = { ...reader, url: front.url, left: this.#leave.signal };
+      await readOn(placed, reading, random(10 + at), signal);
     });
   }
 
   static async gather(options: CrowdOptions): Promise<Crowd> {
     const { store, seed, sessions } = options;
-    const make = (names: readonly string[]): Promise<SessionRecord[]> =>
-      Promise.all(names.map((sessionId) => store.create({ sessionId, owner: "ann" })));
+    const make = (sessionId: string): Promise<SessionRecord> =>
+      store.create({ sessionId, owner: "ann" });
     const names = Array.from({ length: sessions }, (_, at) => `s${seed}-${at}`);
-    const read = await make(readers.map((_, at) => `read${seed}-${at}`));
-    return new Crowd(options, await make(names), read);
+    const dialects = readers.map(async ([name, read]) => {
+      const { sessionId: session } = await make(`${name}-${seed}`);
+      return { name, read, session };
+    });
+    return new Crowd(options, await Promise.all(names.map(make)), await Promise.all(dialects));
   }
 
   /** Of raw viewers. */
@@ -131,6 +131,7 @@ export class Crowd implements Disposable {
   [Symbol.dispose](): void {
     this.#work.abort();
     this.#approve.abort();
+    this.#leave.abort();
     for (const viewer of this.viewers) viewer[Symbol.dispose]();
     this.pages.close();
   }

@@ -41,7 +41,6 @@ export interface HistoryOptions extends Pace {
 /** What a process held at a time. */
 export interface Sample {
   readonly name: string;
-  readonly atMs: number;
   readonly stats: ProcessStats;
 }
 
@@ -151,14 +150,12 @@ async function takeSamples(
   signal: AbortSignal,
 ): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
-  const start = performance.now();
   if (everyMs === undefined) return samples;
   while (!signal.aborted) {
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
     for (const { name, process } of [...workers.slice(0, 1), ...webs.slice(0, 1)]) {
       const stats = await process.stats();
-      const atMs = Math.round(performance.now() - start);
-      if (stats !== undefined) samples.push({ name, atMs, stats });
+      if (stats !== undefined) samples.push({ name, stats });
     }
   }
   return samples;

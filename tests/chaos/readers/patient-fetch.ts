@@ -6,10 +6,12 @@ const silentMs = 3 * heartbeatMs;
 /**
  * A fetch for the libraries of other vendors, which name an origin of their own and wait for ever on a network
  * that is lost without a sign. An answer without a byte for so long ends, as one does that is cut: a library that
- * is told of the error of a body may end the process.
+ * is told of the error of a body may end the process. Once `left` is aborted nothing is answered any more, so that
+ * a reader who would come back for ever ends.
  */
-export function patientFetch(origin: string): typeof fetch {
+export function patientFetch(origin: string, left: AbortSignal): typeof fetch {
   return async (input, init) => {
+    if (left.aborted) return await new Promise<never>(() => undefined);
     const request = new Request(input, init);
     const { url, method, headers, signal } = request;
     const body = await request.text();
@@ -21,7 +23,7 @@ export function patientFetch(origin: string): typeof fetch {
       method,
       headers,
       body: body === "" ? null : body,
-      signal: AbortSignal.any([signal, silence.signal]),
+      signal: AbortSignal.any([signal, silence.signal, left]),
     }).finally(() => clearTimeout(timer));
     const reader = answer.body?.getReader();
     const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {

@@ -12,6 +12,8 @@ export interface DialectReader {
   /** Where the web is. */
   readonly url: string;
   readonly session: string;
+  /** Aborted when the reader leaves, whatever it waits for. */
+  readonly left: AbortSignal;
 }
 
 /** What became of the questions of a reader. */
@@ -26,12 +28,12 @@ export interface Reading {
 
 /** Asks one question after the other until the signal is aborted, and reads the last answer to its end. */
 export async function readOn(
-  { name, read, url, session }: DialectReader,
+  { name, read, url, session, left }: DialectReader,
   reading: Reading,
   random: Random,
   signal: AbortSignal,
 ): Promise<void> {
-  const fetch = patientFetch(url);
+  const fetch = patientFetch(url, left);
   for (let count = 1; !signal.aborted; count += 1) {
     const key = `${name}-${count}`.padEnd(16, "-");
     const length = 20 + random.below(300);

@@ -27,12 +27,19 @@ export interface PostOptions {
 const tryMs = 2_500;
 
 /** Posts a command until a web node answers, at one node after the other. Undefined: none did in time. */
-export async function post(command: Command, options: PostOptions): Promise<Answer | undefined> {
+export function post(command: Command, options: PostOptions): Promise<Answer | undefined> {
+  return postBy((address, session) => tryOnce(`${address}/${session}`, command), options);
+}
+
+/** The same by a request of another form. `tryAt` is given the address of a web node and the session's name. */
+export async function postBy(
+  tryAt: (address: string, session: string) => Promise<Answer | undefined>,
+  options: PostOptions,
+): Promise<Answer | undefined> {
   const { session, addresses, patienceMs } = options;
   const end = performance.now() + patienceMs;
   for (let tries = Math.floor(Math.random() * 2); performance.now() < end; tries += 1) {
-    const address = addresses[tries % addresses.length];
-    const answer = await tryOnce(`${address}/${session}`, command);
+    const answer = await tryAt(addresses[tries % addresses.length] ?? "", session);
     if (answer !== undefined) return answer;
     await sleep(100);
   }

@@ -21,6 +21,19 @@ function placesOf(
   return { enter: (record) => places.enter(record, name) };
 }
 
+/** Counters that places can't be given back to while they are away. */
+function losable(counters: Counters): {
+  readonly counters: Counters;
+  readonly setAway: (is: boolean) => void;
+} {
+  let isAway = false;
+  const release: Counters["release"] = (request) => {
+    if (isAway) throw new Error("the counters are away");
+    return counters.release(request);
+  };
+  return { counters: { ...counters, release }, setAway: (is) => void (isAway = is) };
+}
+
 const limits = { runsPerUser: 1, runsPerTenant: 2 };
 
 describe("places of runs", () => {
@@ -133,20 +146,14 @@ describe("places of runs", () => {
 
   it("that are given back while the counters are away are free seconds after they are there", async () => {
     const clock = manualClock();
-    const shared = memoryCounters(clock);
-    let isAway = false;
-    const release: Counters["release"] = (request) => {
-      if (isAway) throw new Error("the counters are away");
-      return shared.release(request);
-    };
-    const counters = { ...shared, release };
+    const { counters, setAway } = losable(memoryCounters(clock));
     const [here, there] = ["here", "there"].map((name) => placesOf(counters, name, clock));
     const place = await here?.enter(await session("t", "ann"));
-    isAway = true;
+    setAway(true);
     void place?.leave();
     await clock.advance(5_000);
     expect(await there?.enter(await session("t", "ann"))).toBeUndefined();
-    isAway = false;
+    setAway(false);
     await clock.advance(2_000);
     expect(await there?.enter(await session("t", "ann"))).toBeDefined();
   });
@@ -154,16 +161,13 @@ describe("places of runs", () => {
   it("that were given back while the counters were away, and are taken again, are kept", async () => {
     const clock = manualClock();
     const shared = memoryCounters(clock);
-    let isAway = true;
-    const release: Counters["release"] = (request) => {
-      if (isAway) throw new Error("the counters are away");
-      return shared.release(request);
-    };
-    const here = placesOf({ ...shared, release }, "here", clock);
+    const { counters, setAway } = losable(shared);
+    const here = placesOf(counters, "here", clock);
+    setAway(true);
     const place = await here.enter(await session("t", "ann"));
     place?.rest(true);
     place?.rest(false);
-    isAway = false;
+    setAway(false);
     await clock.advance(5_000);
     expect(await placesOf(shared, "there", clock).enter(await session("t", "ann"))).toBeUndefined();
   });
