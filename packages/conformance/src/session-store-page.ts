@@ -1,9 +1,8 @@
 import type { CreateOptions, PageQuery, SessionRecord, SessionStore } from "@millrace/core/ports";
-import { childSessionId } from "@millrace/core/store-kit";
-import { callId } from "@millrace/core/writing";
 import { assert, assertEqual, assertRejects } from "./case.ts";
 import type { Case } from "./case.ts";
 import { asked, epochOf, prompt, run, runFinished } from "./session-store-bodies.ts";
+import { openChild } from "./session-store-children.ts";
 import { newName, passTime, storeCase } from "./session-store-fixture.ts";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
@@ -96,12 +95,11 @@ export const pageCases: readonly Case<SessionStoreFixture>[] = [
     const [parent] = await createMany(store, owner, 1);
     assert(parent !== undefined, "it is created");
     const children: SessionRecord[] = [];
-    for (let at = 0; at < 2; at += 1) {
-      const name = childSessionId(`${parent.uid}_item_${at}`);
-      const of = { sessionId: parent.sessionId, callId: callId(`call_${at}`) };
-      children.push(await createOne(store, { sessionId: name, owner, parent: of }));
+    for (let call = 1; call < 3; call += 1) {
+      const child = await openChild(store, parent.uid, call);
+      await passTime(store, child.updatedAt);
+      children.push(child);
     }
-    await createOne(store, { sessionId: childSessionId(`${parent.uid}_item_9`), owner });
 
     assertEqual(idsOf((await store.page({ owner })).records), idsOf([parent]), "of the owner");
     const query = { parent: parent.sessionId };

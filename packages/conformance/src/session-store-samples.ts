@@ -114,7 +114,7 @@ export const everyFact: readonly FactBody[] = [
     itemId: itemId("item_of_call"),
     lane: 1,
     epoch,
-    childSessionId: sessionId("child"),
+    childSessionId: sessionId("sub_parent_item_of_call"),
   },
   {
     type: "tool_execution_finished",

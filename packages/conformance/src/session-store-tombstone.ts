@@ -1,10 +1,9 @@
-import type { SessionRecord, SessionStore, Tombstone } from "@millrace/core/ports";
-import { childSessionId } from "@millrace/core/store-kit";
+import type { Tombstone } from "@millrace/core/ports";
 import { sessionUid } from "@millrace/core/writing";
-import type { SessionUid } from "@millrace/core";
 import { assert, assertEqual, assertRejects } from "./case.ts";
 import type { Case } from "./case.ts";
 import { prompt } from "./session-store-bodies.ts";
+import { openChild } from "./session-store-children.ts";
 import { accept, newName, storeCase } from "./session-store-fixture.ts";
 import type { SessionStoreFixture } from "./session-store-fixture.ts";
 
@@ -12,12 +11,12 @@ import type { SessionStoreFixture } from "./session-store-fixture.ts";
 export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
   storeCase("a removal takes the sessions of sub-agents along, and theirs", async (session) => {
     const { store, uid } = session;
-    const children = [await createChild(store, uid, 1), await createChild(store, uid, 2)];
-    const nested = await createChild(store, children[1]?.uid ?? uid, 1);
+    const children = [await openChild(store, uid, 1), await openChild(store, uid, 2)];
+    const nested = await openChild(store, children[1]?.uid ?? uid, 1);
     const family = [...children, nested];
     for (const { uid: child } of family) await store.accept(child, "key", prompt("input"));
     const stranger = await store.create({ sessionId: newName() });
-    const strangers = await createChild(store, stranger.uid, 1);
+    const strangers = await openChild(store, stranger.uid, 1);
 
     const left = await store.remove(uid, { actor: { user: "Ann" } });
 
@@ -38,11 +37,12 @@ export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
     const { store, uid } = session;
     await accept(session, "key", prompt("input"));
     const fork = await store.fork(uid, { sessionId: newName(), n: 1 });
-    const forks = await createChild(store, fork.uid, 1);
+    const forks = await openChild(store, fork.uid, 1);
+    const { length } = await store.read(fork.uid);
 
     await store.remove(uid);
 
-    assertEqual((await store.read(fork.uid)).length, 1, "the fork's facts");
+    assertEqual((await store.read(fork.uid)).length, length, "the fork's facts");
     assertEqual((await store.find(forks.sessionId))?.uid, forks.uid, "the fork's child");
   }),
   storeCase("a tombstone has who and when, and nothing else", async (session) => {
@@ -72,23 +72,6 @@ export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual(again, first, "what the repeat returns");
     assertEqual(await store.tombstone(sessionId), first[0], "what the name finds");
   }),
-  storeCase("a repeat removes children that a crash left", async ({ store }) => {
-    // As after a crash between the removal of the parent and that of its child.
-    const gone = sessionUid(`gone_${crypto.randomUUID()}`);
-    const child = await createChild(store, gone, 1);
-
-    const left = await store.remove(gone);
-
-    assertEqual(uidsOf(left), [child.uid], "the tombstones");
-    assertEqual(await store.find(child.sessionId), undefined, "what is found");
-  }),
-  storeCase("no sub-agent begins under a removed session", async ({ store, uid }) => {
-    await store.remove(uid);
-
-    await assertRejects(() => createChild(store, uid, 1), "unknown_session", "create");
-    const name = childSessionId(`${uid}_item_1`);
-    assertEqual(await store.find(name), undefined, "what is found");
-  }),
   storeCase("a name in use has the tombstone of the one before", async (session) => {
     const { store, uid, sessionId } = session;
     assertEqual(await store.tombstone(sessionId), undefined, "before it is removed");
@@ -114,11 +97,6 @@ export const tombstoneCases: readonly Case<SessionStoreFixture>[] = [
     assertEqual(await store.head(uid), 0, "its head");
   }),
 ];
-
-/** Creates the session of a sub-agent, as the call of a tool does. */
-function createChild(store: SessionStore, uid: SessionUid, call: number): Promise<SessionRecord> {
-  return store.create({ sessionId: childSessionId(`${uid}_item_${call}`) });
-}
 
 function uidsOf(all: readonly Pick<Tombstone, "uid">[]): readonly string[] {
   return all.map(({ uid }) => uid).toSorted();

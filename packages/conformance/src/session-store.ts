@@ -22,6 +22,7 @@ import { sessionCases } from "./session-store-sessions.ts";
 import { settledCases } from "./session-store-settled.ts";
 import { statusCases } from "./session-store-status.ts";
 import { togetherCases } from "./session-store-together.ts";
+import { childCases } from "./session-store-children.ts";
 import { tombstoneCases } from "./session-store-tombstone.ts";
 import { settlementCases } from "./session-store-settlement.ts";
 
@@ -32,6 +33,7 @@ export const sessionStoreCases: readonly Case<SessionStoreFixture>[] = [
   ...statusCases,
   ...pageCases,
   ...removeCases,
+  ...childCases,
   ...tombstoneCases,
   ...keyCases,
   ...claimCases,

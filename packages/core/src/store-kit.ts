@@ -25,6 +25,7 @@ export { hasWork, noWork, statusOf, workAfter } from "./store-kit/store-work.ts"
 export type { StoreWork } from "./store-kit/store-work.ts";
 export {
   changeDetails,
+  childDetails,
   checkUpdate,
   forkDetails,
   makeRecord,
@@ -37,17 +38,11 @@ export {
   decodePagePosition,
   defaultPageLimit,
   foldTitle,
-  isChild,
   pageOf,
 } from "./store-kit/store-page.ts";
 export type { PageEntry } from "./store-kit/store-page.ts";
-export {
-  childSessionId,
-  parentOf,
-  refuseOrphan,
-  removeFamily,
-  removeSession,
-} from "./store-kit/tombstone.ts";
+export { removeFamily, removeSession } from "./store-kit/tombstone.ts";
+export { childSessionId, isChildOf, parentOf } from "./store-kit/child.ts";
 export type { FamilyStore, RemovalOptions } from "./store-kit/tombstone.ts";
 export type { Floor, LaneFact } from "./ports/session-store.ts";
 export type { ClosedLane } from "./event/state.ts";

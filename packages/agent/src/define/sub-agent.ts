@@ -1,6 +1,7 @@
-import { childSessionId } from "@millrace/core/store-kit";
+import { MillraceError } from "@millrace/core";
+import type { SessionRecord } from "@millrace/core/ports";
+import { childSessionId, isChildOf } from "@millrace/core/store-kit";
 import { inputId } from "@millrace/core/writing";
-import type { SessionId } from "@millrace/core";
 import type { Blueprint } from "../definition/blueprint.ts";
 import { toolLabels } from "../definition/labels.ts";
 import type { Observer } from "../definition/observer.ts";
@@ -8,7 +9,7 @@ import type { Schema } from "@millrace/core/schema";
 import { sendPrompt } from "../session/create-session.ts";
 import { openHost } from "../session/open.ts";
 import { StoreOutage } from "../work/store-outage.ts";
-import type { Opened, Opening } from "../session/open.ts";
+import type { Opened } from "../session/open.ts";
 import { runIdOf } from "../loop/ids.ts";
 import type { ToolHost } from "../definition/tool-host.ts";
 import type { Tool, ToolExecution } from "../definition/tool.ts";
@@ -54,12 +55,10 @@ export function agentAsTool<const Name extends string>(
 async function runSubAgent(
   options: AgentTool<string>,
   prompt: string,
-  { callId, effectKey, signal, "~host": host, session }: ToolExecution,
+  { effectKey, signal, "~host": host }: ToolExecution,
 ): Promise<string> {
   if (host.depth > maxDepth) throw new Error(`agents are nested more than ${maxDepth} deep`);
-  const { id: sessionId, user: owner, metadata } = session;
-  const created = { metadata, owner, parent: { sessionId, callId } };
-  const opened = await openChild(options, effectKey, host, created);
+  const opened = await openChild(options, effectKey, host);
   const over = new AbortController();
   try {
     const run = sendPrompt(opened.host, prompt, { key: "prompt" });
@@ -83,11 +82,7 @@ async function stopSubAgent(
   effectKey: string,
   host: ToolHost,
 ): Promise<void> {
-  const { store, clock, random, closing: signal } = host;
-  const find = new StoreOutage({ clock, random, signal }).retry(() =>
-    store.find(childSessionId(effectKey)),
-  );
-  if ((await find) === undefined) return;
+  if ((await findChild(effectKey, host)) === undefined) return;
   const { host: child, close } = await openChild(options, effectKey, host);
   try {
     const runId = runIdOf(promptId);
@@ -99,21 +94,39 @@ async function stopSubAgent(
   }
 }
 
-function openChild(
+/** Opens the session that was made with the intent of the call. Throws `unknown_session` for any other of its name. */
+async function openChild(
   { agent, observers }: AgentTool<string>,
   effectKey: string,
   host: ToolHost,
-  created: Pick<Opening, "metadata" | "owner" | "parent"> = {},
 ): Promise<Opened> {
-  const { store, log, blobs, clock, makeId, random, depth, allowance, ask } = host;
-  const ports = { store, log, blobs, clock, makeId, random, ...created };
+  const record = await findChild(effectKey, host);
   const id = childSessionId(effectKey);
-  return openHost({ ...ports, id, agent, observers, ask, allowance, depth, waits: host.closing });
+  if (record === undefined)
+    throw new MillraceError("unknown_session", `the session ${id} was not made by this call`);
+  const { store, log, blobs, clock, makeId, random, depth, allowance, ask } = host;
+  const ports = { store, log, blobs, clock, makeId, random };
+  return openHost({
+    ...ports,
+    id,
+    record,
+    agent,
+    observers,
+    ask,
+    allowance,
+    depth,
+    waits: host.closing,
+  });
 }
 
-/** True for the id of a sub-agent's session, as `childSessionId` makes it of the parent's uid and the call's item. */
-export function isChildSession(id: SessionId): boolean {
-  return /^sub_.+_item_.+_\d+$/.test(id);
+/** The sub-agent's session, if the store has made it for a call of this session. */
+async function findChild(
+  effectKey: string,
+  { store, clock, random, closing: signal, parent }: ToolHost,
+): Promise<SessionRecord | undefined> {
+  const outage = new StoreOutage({ clock, random, signal });
+  const found = await outage.retry(() => store.find(childSessionId(effectKey)));
+  return found !== undefined && isChildOf(found, parent) ? found : undefined;
 }
 
 /**

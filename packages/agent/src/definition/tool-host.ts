@@ -1,8 +1,16 @@
 import type { Usage, ViewApproval } from "@millrace/core";
-import type { BlobStore, Clock, EventLog, MakeId, SessionStore } from "@millrace/core/ports";
+import type {
+  BlobStore,
+  Clock,
+  EventLog,
+  MakeId,
+  SessionRecord,
+  SessionStore,
+} from "@millrace/core/ports";
 
-/** What a tool uses to run a sub-agent: the ports of the parent's session, and its budget. */
+/** What a tool uses to run a sub-agent: the parent's session, its ports, and its budget. */
 export interface ToolHost {
+  readonly parent: Pick<SessionRecord, "uid" | "owner">;
   readonly store: SessionStore;
   readonly log: EventLog;
   readonly blobs?: BlobStore | undefined;

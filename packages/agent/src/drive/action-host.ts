@@ -124,10 +124,11 @@ export class ActionHost {
   /** What a tool uses to run a sub-agent: the same ports, and its parent's budget. */
   toolHost(epoch: Epoch): ToolHost {
     const { originalStore: store, log, blobs, clock, makeId, random } = this.host;
-    const { depth, allowance, journal, ask } = this.host;
+    const { depth, allowance, journal, ask, uid, owner } = this.host;
     const { closing } = this.work;
     const { run } = journal.standing;
     return {
+      parent: { uid, owner },
       store,
       log,
       blobs,

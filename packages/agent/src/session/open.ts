@@ -9,7 +9,6 @@ import type {
   Clock,
   EventLog,
   MakeId,
-  SessionParent,
   SessionRecord,
   SessionStore,
 } from "@millrace/core/ports";
@@ -79,8 +78,6 @@ export interface Opening extends OpenOptions {
   readonly waits?: AbortSignal | undefined;
   /** The session, if it was found already. It is then never created. */
   readonly record?: SessionRecord | undefined;
-  /** Of a sub-agent: the call that it works on. */
-  readonly parent?: SessionParent | undefined;
 }
 
 export interface Opened {
@@ -220,10 +217,10 @@ function closeOnce(entry: Shared, forget: () => void): () => Promise<void> {
 async function createOrFind(
   store: SessionStore,
   name: ReturnType<typeof sessionId>,
-  { metadata, owner, title, parent }: Opening,
+  { metadata, owner, title }: Opening,
 ): Promise<SessionRecord> {
   try {
-    return await store.create({ sessionId: name, metadata, owner, title, parent });
+    return await store.create({ sessionId: name, metadata, owner, title });
   } catch (error) {
     const found =
       MillraceError.is(error) && error.code === "session_exists"

@@ -38,7 +38,8 @@ it("the record of a sub-agent's session names the session and the call that it w
   await session.send("go").result;
 
   const { records } = await store.page({ parent: "s" });
-  expect(records.map(({ parent }) => parent)).toEqual([{ sessionId: "s", callId: "call_7" }]);
+  const uid = (await store.find("s"))?.uid;
+  expect(records.map(({ parent }) => parent)).toEqual([{ uid, sessionId: "s", callId: "call_7" }]);
   expect((await store.page()).records.map(({ sessionId }) => sessionId)).toEqual(["s"]);
 });
 

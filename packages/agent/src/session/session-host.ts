@@ -275,13 +275,14 @@ export class SessionHost {
   #workHost(): WorkHost {
     const { record, agent, store: originalStore, depth = 0, runsOnce = false } = this.options;
     const { log, blobs, clock, makeId, random = systemRandom, allowance, ask } = this.options;
-    const { uid, sessionId, tenant } = record;
+    const { uid, sessionId, tenant, owner } = record;
     return {
       uid,
       sessionId,
       blobs,
       blobScope: { tenant, uid },
       info: this.info,
+      owner,
       store: this.store,
       originalStore,
       log,

@@ -85,6 +85,7 @@ export function executionOf(
       effectKey: "k",
       session,
       "~host": {
+        parent: { uid: sessionUid("s"), owner: undefined },
         store: memorySessionStore(),
         log: memoryEventLog(),
         clock,

@@ -49,6 +49,8 @@ export interface WorkHost {
   readonly uid: SessionUid;
   readonly sessionId: SessionId;
   readonly info: SessionInfo;
+  /** Whose the session is, by its record. Undefined: nobody's. */
+  readonly owner: string | undefined;
   /** Its calls wait while the store is away, and reject only for a broken contract or after closing. */
   readonly store: SessionStore;
   /** The same store as the user gave it, for sub-agents: open sessions are shared by store. */

@@ -1,5 +1,5 @@
 import type { DueSession } from "@millrace/core/ports";
-import { isChildSession } from "../define/sub-agent.ts";
+import { parentOf } from "@millrace/core/store-kit";
 
 /** What decides whether a session that has work is taken. */
 export interface SessionChecks {
@@ -28,7 +28,7 @@ export interface Choice {
 export function choose(due: readonly DueSession[], checks: SessionChecks, room: number): Choice {
   const free = due.filter(
     (session) =>
-      !isChildSession(session.sessionId) &&
+      parentOf(session.sessionId) === undefined &&
       !checks.isOpen(session) &&
       !checks.isDone(session) &&
       !checks.isBackedOff(session) &&

@@ -9,8 +9,6 @@ export interface CreateOptions {
   readonly owner?: string | undefined;
   /** 1 to 512 UTF-16 units. */
   readonly title?: string | undefined;
-  /** Of a sub-agent's session: the call that it works on. */
-  readonly parent?: SessionParent | undefined;
   readonly metadata?: Metadata | undefined;
   /** Accepted in the same step, as its fact 1. Throws `invalid_event` for what an empty session refuses. */
   readonly first?: FirstInput | undefined;
@@ -22,14 +20,18 @@ export interface FirstInput {
   readonly body: PeopleFact;
 }
 
-/** The call of a session for which a sub-agent works in a session of its own. */
+/**
+ * The call of a session for which a sub-agent works in a session of its own. Written by `SessionStore.open` with the
+ * call's intent, and never changed. The uid decides whose child a session is: a name may be used again.
+ */
 export interface SessionParent {
+  readonly uid: SessionUid;
   readonly sessionId: SessionId;
   readonly callId: CallId;
 }
 
 /** The name of a fork, what it has of its own, and where it leaves its source. */
-export interface ForkOptions extends Omit<CreateOptions, "parent" | "first"> {
+export interface ForkOptions extends Omit<CreateOptions, "first"> {
   readonly n: number;
   readonly added?: readonly PeopleFact[] | undefined;
 }

@@ -25,8 +25,8 @@ import type {
 export interface SessionStore {
   /**
    * Creates a session, and stores its `first` input in the same step: there is never one without the
-   * other. Throws `session_exists` if the name is in use, `unknown_session` for the name of a sub-agent's
-   * session whose parent was removed, and `invalid_id` for an owner or a title that can't be one.
+   * other. Throws `session_exists` if the name is in use, and `invalid_id` for an owner or a title that can't
+   * be one, and for the name of a sub-agent's session: only `open` makes those. So do `fork` and imports.
    */
   readonly create: (options: CreateOptions) => Promise<SessionRecord>;
   readonly find: (sessionId: string) => Promise<SessionRecord | undefined>;
@@ -99,7 +99,12 @@ export interface SessionStore {
    * used once, under any key. A refused call does not use up its key.
    */
   readonly accept: (uid: SessionUid, key: string, body: PeopleFact) => Promise<AcceptOutcome>;
-  /** Raises the lane's floor to this epoch, and stores the intent with it, in one statement. */
+  /**
+   * Raises the lane's floor to this epoch, and stores the intent with it, in one statement. If the intent names
+   * the session of a sub-agent, that session is made in the same step, with this one's owner and metadata,
+   * unless it is there: the one fact and the other's `parent` are never without each other. Throws
+   * `invalid_event` for an intent that names another session's child.
+   */
   readonly open: (uid: SessionUid, request: OpenRequest) => Promise<OpenOutcome>;
   /** Stores an item, and its settlement if it has one, for the writer that holds the lane. */
   readonly commit: (uid: SessionUid, request: CommitRequest) => Promise<CommitOutcome>;

@@ -1,7 +1,7 @@
 import type { Cursor } from "../event/cursor.ts";
 import type { Fact } from "../event/event.ts";
 import type { Snapshot } from "../event/snapshot.ts";
-import type { SessionId } from "../ids.ts";
+import type { SessionId, SessionUid } from "../ids.ts";
 import { createChannel } from "../iterate/channel.ts";
 import type { Channel } from "../iterate/channel.ts";
 import { MillraceError } from "../errors.ts";
@@ -27,15 +27,13 @@ export interface FollowedSession extends Followed {
   readonly sessionId: SessionId;
 }
 
-/** The child's session is made shortly after the call that names it. The store is polled this often until then. */
-const lookEveryMs = 50;
-
 /**
  * Reads a session as `follow` does, and with it the sessions of its sub-agents, and of theirs: those
  * whose calls run when the viewer joins, and each one that begins later. A question of a sub-agent is
  * a fact of its own session, so it is read there, once; no fact is copied. Each session has its order,
  * and there is none between sessions. A child is left once its run and the call that named it are
- * over. A slow viewer makes the readers wait, so at most one message of each session is held.
+ * over. A session that is named and is no child of the one that names it is left out, as in a fork, whose facts name
+ * those of its source. A slow viewer makes the readers wait, so at most one message of each session is held.
  * `onConnection` is called for the session itself: its children are read from the same store and log.
  */
 export async function* followChildren(
@@ -112,14 +110,14 @@ class Family {
       signal,
       onConnection: child === undefined ? onConnection : undefined,
       // Calls before the cursor are in no message.
-      onJoin: ({ executions }) => this.#look(calls, executions),
+      onJoin: ({ executions }) => this.#look(uid, calls, executions),
     });
     for await (const followed of following.messages()) {
       await this.#deliver({ ...followed, sessionId }, signal);
       const { message } = followed;
-      if ("uid" in message) this.#lookAt(calls, message, child);
+      if ("uid" in message) this.#lookAt(uid, calls, message, child);
       else if ("n" in message) {
-        this.#look(calls, [message]);
+        this.#look(uid, calls, [message]);
         if (child !== undefined && message.type === "run_finished") child.ended = true;
       }
       if (child !== undefined) leaveIfOver(child);
@@ -127,22 +125,24 @@ class Family {
   }
 
   #lookAt(
+    parent: SessionUid,
     calls: Map<string, SessionId>,
     { executions, run, ended }: Snapshot,
     child?: Child,
   ): void {
-    this.#look(calls, executions);
+    this.#look(parent, calls, executions);
     if (child !== undefined && run === undefined && ended !== undefined) child.ended = true;
   }
 
   /** Finds the calls that run as sessions of their own, and those of them that are over. */
-  #look(calls: Map<string, SessionId>, facts: readonly Fact[]): void {
+  #look(parent: SessionUid, calls: Map<string, SessionId>, facts: readonly Fact[]): void {
     for (const fact of facts) {
       if (fact.type === "tool_execution_started" && fact.childSessionId !== undefined)
         calls.set(fact.callId, fact.childSessionId);
       if (fact.type === "tool_execution_finished") this.#settle(calls, fact.callId);
     }
-    for (const name of calls.values()) if (!this.#children.has(name)) this.#followChild(name);
+    for (const name of calls.values())
+      if (!this.#children.has(name)) this.#followChild(name, parent);
   }
 
   #settle(calls: Map<string, SessionId>, callId: string): void {
@@ -154,13 +154,13 @@ class Family {
     leaveIfOver(child);
   }
 
-  #followChild(name: SessionId): void {
+  #followChild(name: SessionId, parent: SessionUid): void {
     const child: Child = { leave: new AbortController(), ended: false, settled: false };
     this.#children.set(name, child);
     const leave = (): void => child.leave.abort();
     this.#signal.addEventListener("abort", leave, { once: true, signal: child.leave.signal });
     if (this.#signal.aborted) leave();
-    this.#find(name, child)
+    this.#find(name, parent, child)
       .then((found) => (found === undefined ? undefined : this.join(found, child)))
       .catch((error: unknown) => {
         // A child that was removed before it was read is left, as one that is removed later.
@@ -168,26 +168,24 @@ class Family {
       });
   }
 
-  /** Finds the child's session, which is made after the call is stored. Undefined: the call ended without one. */
+  /** Finds the child's session, which was made with the call. Undefined: there is none, or it is another's. */
   async #find(
     name: SessionId,
+    parent: SessionUid,
     child: Child,
   ): Promise<Pick<SessionSource, "uid" | "sessionId"> | undefined> {
     const { store, clock, random = systemRandom } = this.#options;
     const { signal } = child.leave;
-    for (let failures = 0; ;) {
-      const settled = child.settled;
+    for (let failures = 1; !signal.aborted; failures += 1) {
       try {
         const found = await store.find(name);
-        if (found !== undefined || settled || signal.aborted) return found;
-        failures = 0;
+        return found?.parent?.uid === parent ? found : undefined;
       } catch (error) {
         if (MillraceError.is(error)) throw error;
-        if (signal.aborted) return undefined;
-        failures += 1; // the store is away
+        await pause(clock, endlessPause(failures, random()), signal); // the store is away
       }
-      await pause(clock, failures === 0 ? lookEveryMs : endlessPause(failures, random()), signal);
     }
+    return undefined;
   }
 
   /** Resolves when the viewer has taken the message, or will take no more. */

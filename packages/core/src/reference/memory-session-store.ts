@@ -12,6 +12,7 @@ import type { Checkpoint, SessionStore, Tombstone } from "../ports/session-store
 import { pageOf } from "../store-kit/store-page.ts";
 import {
   changeDetails,
+  childDetails,
   forkDetails,
   makeRecord,
   newDetails,
@@ -19,7 +20,9 @@ import {
 } from "../store-kit/store-record.ts";
 import type { StoreDetails } from "../store-kit/store-record.ts";
 import { chooseFacts } from "../store-kit/store-row.ts";
-import { parentOf, refuseOrphan, removeFamily } from "../store-kit/tombstone.ts";
+import { openCall } from "../store-kit/store-rules.ts";
+import type { ChildSession } from "../store-kit/store-rules.ts";
+import { removeFamily } from "../store-kit/tombstone.ts";
 import type { FamilyStore } from "../store-kit/tombstone.ts";
 import { encodeBase64 } from "../wire/base64.ts";
 import { encodedStore } from "./encoded.ts";
@@ -88,22 +91,24 @@ function sharingStore(options: MemorySessionStoreOptions): SessionStore {
     note(uid);
     return answer;
   };
-  const create = ({ first, ...request }: CreateOptions): Row => {
-    const uid = sessionUid(makeId("session"));
-    const details = newDetails(request, { uid, createdAt: now() });
-    const { sessionId: id, createdAt } = details;
-    const parent = parentOf(id);
-    refuseOrphan(id, parent !== undefined && tombstones.has(parent));
-    if (names.has(id)) {
-      throw new MillraceError("session_exists", `there is a session ${id} already`);
-    }
-    const ledger = new SessionLedger({ uid, sessionId: id, now, createdAt });
+  const makeOwn = () => ({ uid: sessionUid(makeId("session")), createdAt: now() });
+  const add = (details: StoreDetails, first?: CreateOptions["first"]): Row => {
+    const { uid, sessionId: id } = details;
+    const ledger = new SessionLedger({ ...details, now });
     if (first !== undefined) requireFirst(ledger.accept(first.key, first.body).outcome, id);
     const row: Row = { uid, sessionId: id, details, ledger, key: randomKey() };
     rows.set(uid, row);
     names.set(id, uid);
     note(uid);
     return row;
+  };
+  const create = ({ first, ...request }: CreateOptions): Row => {
+    const details = newDetails(request, makeOwn());
+    if (!names.has(details.sessionId)) return add(details, first);
+    throw new MillraceError("session_exists", `there is a session ${details.sessionId} already`);
+  };
+  const addChild = (uid: SessionUid, child: ChildSession): void => {
+    if (!names.has(child.sessionId)) add(childDetails(child, rowOf(uid).details, makeOwn()));
   };
 
   const list: SessionStore["list"] = async (options) => listRows([...rows.values()], options);
@@ -133,7 +138,7 @@ function sharingStore(options: MemorySessionStoreOptions): SessionStore {
     now,
     heads: async (uids) => headsOf(rows, uids),
     ...memoryReads(ledgerOf),
-    ...memoryWrites(write),
+    ...memoryWrites(write, addChild),
     ...memoryCheckpoints(rowOf),
     drivers,
     fork: async (uid, { n, added = [], ...request }) => {
@@ -165,11 +170,19 @@ type Write = <T>(uid: SessionUid, call: (ledger: SessionLedger) => T) => Promise
 
 function memoryWrites(
   write: Write,
+  addChild: (uid: SessionUid, child: ChildSession) => void,
 ): Pick<SessionStore, "claim" | "accept" | "open" | "commit" | "append"> {
   return {
+    open: async (uid, request) => {
+      const { child } = openCall(uid, request);
+      return write(uid, (ledger) => {
+        const opened = ledger.open(request);
+        if (opened.outcome === "opened" && child !== undefined) addChild(uid, child);
+        return opened;
+      });
+    },
     claim: (uid, request) => write(uid, (ledger) => ledger.claim(request)),
     accept: (uid, key, body) => write(uid, (ledger) => ledger.accept(key, body)),
-    open: (uid, request) => write(uid, (ledger) => ledger.open(request)),
     commit: (uid, request) => write(uid, (ledger) => ledger.commit(request)),
     append: (uid, request) => write(uid, (ledger) => ledger.append(request)),
   };

@@ -206,8 +206,14 @@ export class SessionLedger {
     for (const body of added) this.#make(acceptCall(undefined, body));
   }
 
+  /** Whether `open` would store the request now. */
+  mayOpen(request: OpenRequest): boolean {
+    const { lookup, refuse } = openCall(this.#options.uid, request);
+    return refuse(this.#row, this.#find(lookup)) === undefined;
+  }
+
   open(request: OpenRequest): OpenOutcome {
-    return this.#make(openCall(request));
+    return this.#make(openCall(this.#options.uid, request));
   }
 
   commit(request: CommitRequest): CommitOutcome {

@@ -1,7 +1,7 @@
 import { MillraceError } from "../errors.ts";
 import { sessionUid } from "../ids.ts";
 import type { PageQuery, SessionPage, SessionRecord } from "../ports/session-record.ts";
-import { parentOf } from "./tombstone.ts";
+import { isChild } from "./child.ts";
 
 /** A place in the order of pages: newest activity first, and of the same time by uid, downwards. */
 type PagePosition = Pick<SessionRecord, "updatedAt" | "uid">;
@@ -32,14 +32,6 @@ export function decodePagePosition(after: string): PagePosition {
 /** A title as it is compared: the same function for what is kept and for what is looked for. */
 export function foldTitle(title: string): string {
   return title.toLowerCase();
-}
-
-/** True for a record of a sub-agent's session. One that was made without its parent has such a name. */
-export function isChild({
-  parent,
-  sessionId,
-}: Pick<SessionRecord, "parent" | "sessionId">): boolean {
-  return parent !== undefined || parentOf(sessionId) !== undefined;
 }
 
 /** Below 0 if the left one comes first. */

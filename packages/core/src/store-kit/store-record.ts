@@ -1,5 +1,5 @@
 import { MillraceError } from "../errors.ts";
-import { callId, ownerText, sessionId, titleText } from "../ids.ts";
+import { ownerText, sessionId, titleText } from "../ids.ts";
 import type { SessionId, SessionUid } from "../ids.ts";
 import type { Metadata } from "../json.ts";
 import type {
@@ -9,6 +9,8 @@ import type {
   UpdateRequest,
 } from "../ports/session-record.ts";
 import type { StoreRow } from "./store-row.ts";
+import { parentOf } from "./child.ts";
+import type { ChildSession } from "./store-rules.ts";
 import { statusOf } from "./store-work.ts";
 
 /** What a store keeps of a session that is in no fact of it. */
@@ -25,17 +27,37 @@ export interface StoreDetails {
 
 /** The details of a new session. Throws `invalid_id` for a text that can't be what it is given for. */
 export function newDetails(
-  { owner, title, parent, metadata = {}, ...given }: CreateOptions,
+  { owner, title, metadata = {}, ...given }: CreateOptions,
+  { uid, createdAt }: Pick<StoreDetails, "uid" | "createdAt">,
+): StoreDetails {
+  const id = sessionId(given.sessionId);
+  if (parentOf(id) !== undefined)
+    throw new MillraceError(
+      "invalid_id",
+      `${id} is a name for a sub-agent's session: choose another`,
+    );
+  return {
+    uid,
+    sessionId: id,
+    ...(owner === undefined ? {} : { owner: ownerText(owner) }),
+    ...(title === undefined ? {} : { title: titleText(title) }),
+    metadata,
+    revision: 1,
+    createdAt,
+  };
+}
+
+/** The details of the session in which a sub-agent works on a call: whose it is, and what it may, are its parent's. */
+export function childDetails(
+  { sessionId: id, callId }: ChildSession,
+  { uid: parent, sessionId: name, owner, metadata }: StoreDetails,
   { uid, createdAt }: Pick<StoreDetails, "uid" | "createdAt">,
 ): StoreDetails {
   return {
     uid,
-    sessionId: sessionId(given.sessionId),
-    ...(owner === undefined ? {} : { owner: ownerText(owner) }),
-    ...(title === undefined ? {} : { title: titleText(title) }),
-    ...(parent === undefined
-      ? {}
-      : { parent: { sessionId: sessionId(parent.sessionId), callId: callId(parent.callId) } }),
+    sessionId: id,
+    ...(owner === undefined ? {} : { owner }),
+    parent: { uid: parent, sessionId: name, callId },
     metadata,
     revision: 1,
     createdAt,

@@ -5,8 +5,9 @@ import type { Fact, FactBody } from "../event/event.ts";
 import { replay } from "../event/reduce.ts";
 import { closedEpoch, emptyState } from "../event/state.ts";
 import type { SessionState } from "../event/state.ts";
+import { MillraceError } from "../errors.ts";
 import { engineRun } from "../ids.ts";
-import type { ItemId } from "../ids.ts";
+import type { CallId, ItemId, SessionId, SessionUid } from "../ids.ts";
 import { equalJson } from "../json.ts";
 import type { Json } from "../json.ts";
 import type { PeopleFact } from "../ports/session-record.ts";
@@ -22,6 +23,7 @@ import type {
   OpenOutcome,
   OpenRequest,
 } from "../ports/session-store.ts";
+import { parentOf } from "./child.ts";
 import { isReset } from "./store-row.ts";
 import type { StoreRow } from "./store-row.ts";
 
@@ -79,10 +81,18 @@ export interface StoreCall<Answer> {
   readonly floor?: Floor;
   /** The name of the driver that claims. */
   readonly driver?: string | undefined;
+  /** The session that it makes in the same transaction, unless there is one of this name. */
+  readonly child?: ChildSession | undefined;
   /** The answer if nothing may be stored. Pure. */
   readonly refuse: (row: StoreRow, found: Found) => Answer | undefined;
   /** The answer when all was stored; `head` is the row's after it. */
   readonly answer: (facts: readonly Fact[], head: number) => Answer;
+}
+
+/** The session of a sub-agent, by the intent of the call that it works on. */
+export interface ChildSession {
+  readonly sessionId: SessionId;
+  readonly callId: CallId;
 }
 
 /** A driver takes the session. Throws `invalid_id` for a run of an engine that can't be one. */
@@ -122,18 +132,31 @@ export function acceptCall(key: string | undefined, body: PeopleFact): StoreCall
   };
 }
 
-/** An attempt takes its lane. */
-export function openCall({ lane, epoch, itemId, intent }: OpenRequest): StoreCall<OpenOutcome> {
+/** An attempt takes its lane. Throws `invalid_event` for an intent that names another session's child. */
+export function openCall(
+  uid: SessionUid,
+  { lane, epoch, itemId, intent }: OpenRequest,
+): StoreCall<OpenOutcome> {
   return {
     lookup: { itemId },
     bodies: intent === undefined ? [] : [intent],
     floor: { lane, epoch },
+    child: intent && childOf(uid, intent),
     refuse: (row, { item }) => {
       if (item !== undefined) return { outcome: "exists", item };
       return mayOpen(row, { lane, epoch }) ? undefined : { outcome: "fenced" };
     },
     answer: (facts, head) => ({ outcome: "opened", head, facts }),
   };
+}
+
+function childOf(
+  uid: SessionUid,
+  { callId, childSessionId: id }: NonNullable<OpenRequest["intent"]>,
+): ChildSession | undefined {
+  if (id === undefined) return undefined;
+  if (parentOf(id) === uid) return { sessionId: id, callId };
+  throw new MillraceError("invalid_event", `${id} is no name for a sub-agent's session of ${uid}`);
 }
 
 /** The holder of a lane stores its item. A replacement finds its item there, and may. */

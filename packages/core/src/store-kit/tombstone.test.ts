@@ -1,12 +1,14 @@
-import { makeRecord, newDetails } from "./store-record.ts";
+import { makeRecord } from "./store-record.ts";
 import { noWork } from "./store-work.ts";
 import { describe, expect, it } from "vitest";
-import { sessionId, sessionUid } from "../ids.ts";
+import { packEpoch } from "../event/epoch.ts";
+import { callId, itemId, runId, sessionId, sessionUid, turnId } from "../ids.ts";
 import type { SessionId, SessionUid } from "../ids.ts";
 import { memoryEventLog } from "../reference/memory-event-log.ts";
 import { memorySessionStore } from "../reference/memory-session-store.ts";
 import type { Tombstone } from "../ports/session-store.ts";
-import { childSessionId, parentOf, removeFamily, removeSession } from "./tombstone.ts";
+import { childSessionId, parentOf } from "./child.ts";
+import { removeFamily, removeSession } from "./tombstone.ts";
 import type { FamilyStore } from "./tombstone.ts";
 
 /** Sessions by uid, and a store of them that fails at one of its calls, before or after it. */
@@ -30,11 +32,10 @@ class BreakingFamily {
           .toSorted(([, left], [, right]) => (left < right ? -1 : 1))
           .slice(0, 2)
           .map(([uid, id]) =>
-            makeRecord(newDetails({ sessionId: id }, { uid, createdAt: 1 }), {
-              ...noWork,
-              incarnation: 0,
-              head: 0,
-            }),
+            makeRecord(
+              { uid, sessionId: id, metadata: {}, revision: 1, createdAt: 1 },
+              { ...noWork, incarnation: 0, head: 0 },
+            ),
           ),
       ),
     removeOne: (uid, left) =>
@@ -91,7 +92,17 @@ describe("a removal that is cut off", () => {
   it("between the store and the log is completed by a repeat, by the name alone", async () => {
     const [store, log] = [memorySessionStore(), memoryEventLog()];
     const { uid } = await store.create({ sessionId: "talk" });
-    const child = await store.create({ sessionId: childSessionId(`${uid}_item_1`) });
+    await store.claim(uid, { from: 0 });
+    const epoch = packEpoch({ incarnation: 1, generation: 1, attempt: 1 });
+    const place = { lane: 1, epoch, itemId: itemId("item_1") };
+    const ids = { runId: runId("r"), turnId: turnId("t"), callId: callId("c") };
+    const childId = childSessionId(`${uid}_item_1`);
+    const intent = { type: "tool_execution_started", ...place, ...ids } as const;
+    await store.open(uid, {
+      ...place,
+      intent: { ...intent, tool: "helper", input: {}, childSessionId: childId },
+    });
+    const child = await store.find(childId);
     const removed: SessionUid[] = [];
     let away = true;
     const flaky = {
@@ -108,7 +119,7 @@ describe("a removal that is cut off", () => {
     const left = await removeSession({ ...removal, actor: { user: "Bob" } });
 
     expect(left).toMatchObject({ uid, actor: { user: "Ann" } });
-    expect(removed).toEqual([uid, child.uid]);
+    expect(removed).toEqual([uid, child?.uid]);
     expect(await removeSession({ ...removal, sessionId: "never" })).toBe(undefined);
   });
 });

@@ -1,22 +1,12 @@
 import { MillraceError } from "../errors.ts";
 import type { Actor } from "../event/event.ts";
-import { actorText, sessionId, sessionUid } from "../ids.ts";
-import type { SessionId, SessionUid } from "../ids.ts";
+import { actorText } from "../ids.ts";
+import type { SessionUid } from "../ids.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { EventLog } from "../ports/event-log.ts";
 import type { SessionRecord } from "../ports/session-record.ts";
 import type { RemoveOptions, SessionStore, Tombstone } from "../ports/session-store.ts";
-
-/** The name of the session in which a sub-agent works on a call, of the key of the call's effect. */
-export function childSessionId(effectKey: string): SessionId {
-  return sessionId(`sub_${effectKey}`);
-}
-
-/** The uid of the session that has this one as a child, by its name. Undefined for any other name. */
-export function parentOf(id: string): SessionUid | undefined {
-  const [, uid] = /^sub_([A-Za-z0-9_-]{1,64}?)_item_/.exec(id) ?? [];
-  return uid === undefined ? undefined : sessionUid(uid);
-}
+import { childPrefix } from "./child.ts";
 
 /** The sessions of a session's sub-agents, by their names. Not those of their sub-agents. */
 async function* childrenOf(
@@ -34,11 +24,6 @@ async function* childrenOf(
     if (last === undefined) return;
     after = last.sessionId;
   }
-}
-
-/** The key of an effect begins with the parent's uid and the id of the item that answers the call. */
-function childPrefix(uid: SessionUid): string {
-  return `sub_${uid}_item_`;
 }
 
 /** What a store does by itself when a session and its sub-agents' sessions are removed. */
@@ -72,12 +57,6 @@ export async function removeFamily(
     for await (const child of childrenOf(store.list, uid)) left.add(child.uid);
   }
   return store.tombstonesOf(root);
-}
-
-/** Throws `unknown_session` for the name of a child whose parent was removed. */
-export function refuseOrphan(id: SessionId, isRemoved: boolean): void {
-  if (!isRemoved) return;
-  throw new MillraceError("unknown_session", `${id} is of a session that was removed`);
 }
 
 /** Which session is removed, and from where. */

@@ -27,5 +27,6 @@ export const roleTable = ({ who, action, session }: AuthorizeQuestion): boolean 
 /** A record as `authorize` gets it. The tenant is the one whose store it was read from. */
 export function servedSession(record: SessionRecord, tenant: string): ServedSession {
   const { sessionId: id, owner = "", metadata, parent } = record;
-  return { id, tenant, owner, metadata, ...(parent === undefined ? {} : { parent }) };
+  const call = parent && { parent: { sessionId: parent.sessionId, callId: parent.callId } };
+  return { id, tenant, owner, metadata, ...call };
 }

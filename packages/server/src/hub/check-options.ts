@@ -67,6 +67,7 @@ export function manyRefusal(door: Door, options: unknown, sink: unknown): Error 
         fix: `pass a list of at most ${sessionsAtMost} sessions`,
       },
       children: optional(flag),
+      mayShow: optional(call("pass a function of a child's record that resolves to true or false")),
       form: optional(oneOf("steps", "whole")),
       signal: optional(having(["addEventListener"], "use the signal of an AbortController")),
     });

@@ -25,7 +25,7 @@ interface DeliverManyContext {
 /** Several sessions to one sink. See `Hub.deliverMany`. */
 export function deliverMany(
   { roomOf, streams, store, clock, random }: DeliverManyContext,
-  { sessions, children: withChildren = false, form, signal }: DeliverManyOptions,
+  { sessions, children: withChildren = false, mayShow, form, signal }: DeliverManyOptions,
   sink: Sink,
 ): Promise<DeliveredEnd> {
   if (signal?.aborted === true) return Promise.resolve({});
@@ -49,7 +49,7 @@ export function deliverMany(
     };
     const hasRoom = (): boolean => stream.sessions < sessionsAtMost;
     const children = withChildren
-      ? new Children({ store, clock, random, hasRoom, add })
+      ? new Children({ store, clock, random, mayShow, hasRoom, add })
       : undefined;
     for (const session of sessions) {
       if ("ended" in session) stream.writeEnd(session.sessionId, session.ended);
@@ -153,6 +153,7 @@ interface ChildrenOptions {
   readonly store: Pick<SessionStore, "find">;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly mayShow: DeliverManyOptions["mayShow"];
   /** Whether the stream takes one more session. */
   readonly hasRoom: () => boolean;
   /** Delivers one more session. Undefined: the stream is over. */
@@ -165,13 +166,11 @@ interface Child {
   readonly delivery: Delivery;
 }
 
-/** A sub-agent's session is made shortly after the call that names it. The store is asked this often until then. */
-const lookEveryMs = 50;
-
 /**
  * The sub-agents of a stream's sessions, and theirs: each is added when a session names it as running, and
- * leaves with `finished` once its call and its run are over. A session is looked at at each of its changes. Access to
- * a session includes its sub-agents; when the session leaves the stream, they leave it too.
+ * leaves with `finished` once its call and its run are over. A session is looked at at each of its changes. One is shown
+ * that the store has made as a child of this session, not one that merely is named: the facts of a fork name children
+ * of its source. When a session leaves the stream, its children leave it too.
  */
 class Children {
   readonly #options: ChildrenOptions;
@@ -179,6 +178,8 @@ class Children {
   readonly #onStream = new Set<SessionId>();
   /** Those that are looked up. Meanwhile the reader may have asked for one itself. */
   readonly #lookedUp = new Set<SessionId>();
+  /** Those that are not shown: another session's, or not for this reader. */
+  readonly #refused = new Set<SessionId>();
   readonly #children = new Map<SessionId, Child>();
 
   constructor(options: ChildrenOptions) {
@@ -207,35 +208,39 @@ class Children {
   #look(room: Room, budget: number | undefined): void {
     if (!room.joined) return;
     for (const { childSessionId: name } of room.state.executions) {
-      const isNew = name !== undefined && !this.#onStream.has(name) && !this.#lookedUp.has(name);
-      if (isNew && this.#options.hasRoom()) void this.#show(name, room, budget);
+      if (name !== undefined && this.#isNew(name) && this.#options.hasRoom())
+        void this.#show(name, room, budget);
     }
     for (const [name, child] of this.#children)
       if (isOver(name, child)) child.delivery.leave({ reason: "finished" });
+  }
+
+  #isNew(name: SessionId): boolean {
+    return [this.#onStream, this.#lookedUp, this.#refused].every((known) => !known.has(name));
   }
 
   async #show(name: SessionId, parent: Room, budget: number | undefined): Promise<void> {
     this.#lookedUp.add(name);
     const found = await this.#find(name, parent);
     this.#lookedUp.delete(name);
-    if (found === undefined || this.#onStream.has(name) || !this.#options.hasRoom()) return;
+    if (found === undefined) return void this.#refused.add(name);
+    if (this.#onStream.has(name) || !this.#options.hasRoom()) return;
     const { uid, sessionId } = found;
     const delivery = this.#options.add({ uid, sessionId, budget });
     if (delivery !== undefined) this.#children.set(name, { parent, delivery });
   }
 
-  /** Undefined: the call is over, and there was no session. */
+  /** Undefined: there is no such child of the session, or its reader may not see it. */
   async #find(name: SessionId, parent: Room): Promise<SessionRecord | undefined> {
-    const { store, clock, random } = this.#options;
-    for (let failures = 0; parent.end === undefined && isNamed(name, parent);) {
+    const { store, clock, random, mayShow } = this.#options;
+    for (let failures = 1; parent.end === undefined; failures += 1) {
       try {
         const found = await store.find(name);
-        if (found !== undefined) return found;
-        failures = 0;
+        const isOwn = found?.parent?.uid === parent.state.uid;
+        return isOwn && (await mayShow?.(found)) !== false ? found : undefined;
       } catch {
-        failures += 1; // the store is away
+        await clock.sleep(endlessPause(failures, random())); // the store is away
       }
-      await clock.sleep(failures === 0 ? lookEveryMs : endlessPause(failures, random()));
     }
     return undefined;
   }

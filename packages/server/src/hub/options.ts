@@ -1,5 +1,5 @@
 import type { SessionId, SessionUid } from "@millrace/core";
-import type { Clock, EventLog, SessionStore } from "@millrace/core/ports";
+import type { Clock, EventLog, SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { Cursor } from "@millrace/core/reading";
 import type { Encoding } from "../encoding/encoding.ts";
 import type { Form } from "../encoding/steps.ts";
@@ -84,6 +84,8 @@ export interface DeliverManyOptions {
    * Each ends with `finished`. Left out: none.
    */
   readonly children?: boolean | undefined;
+  /** Asked for each sub-agent before it is delivered. Left out: whoever is shown a session is shown its sub-agents. */
+  readonly mayShow?: ((child: SessionRecord) => Promise<boolean>) | undefined;
   readonly form?: Form | undefined;
   /** Ends the whole stream, as in `WatchOptions`. The signal of a session ends that session alone. */
   readonly signal?: AbortSignal | undefined;

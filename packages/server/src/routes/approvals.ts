@@ -1,8 +1,8 @@
 import type { SessionId, Json } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
 import { readSession } from "@millrace/core/reading";
-import type { SessionRecord, SessionStore } from "@millrace/core/ports";
-import type { RouteWork } from "../http/route-context.ts";
+import type { SessionRecord } from "@millrace/core/ports";
+import type { RouteContext, RouteWork } from "../http/route-context.ts";
 import { inboxOf, sessionOf, replayedHeader } from "./common.ts";
 import { problemOf } from "./refusals.ts";
 import { Problem } from "../http/problem.ts";
@@ -31,7 +31,7 @@ const maxSessions = 200;
 export const listApprovals: RouteWork = async (context) => {
   const session = sessionOf(context);
   const isDeep = context.query["deep"] === true;
-  const approvals = await waitingIn(context.store, session, isDeep);
+  const approvals = await waitingIn(context, session, isDeep);
   return { status: 200, json: { approvals } };
 };
 
@@ -61,8 +61,9 @@ function approvalJson(asked: FactOf<"approval_requested">): Omit<ApprovalJson, "
   return { id, callId, tool, input, parsed, hash, askedAt, ...expires };
 }
 
+/** Each sub-agent is asked about: the facts of a fork name children of its source. */
 async function waitingIn(
-  store: SessionStore,
+  { store, open }: Pick<RouteContext, "store" | "open">,
   root: SessionRecord,
   isDeep: boolean,
 ): Promise<readonly ApprovalJson[]> {
@@ -81,7 +82,7 @@ async function waitingIn(
       for (const { childSessionId: child } of state.executions) {
         if (child === undefined || seen.has(child) || seen.size >= maxSessions) continue;
         seen.add(child);
-        const record = await store.find(child);
+        const record = await open(child, "read");
         if (record !== undefined) below.push(record);
       }
     }

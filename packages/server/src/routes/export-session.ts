@@ -2,7 +2,7 @@ import type { SessionId } from "@millrace/core";
 import type { SessionRecord, SessionStore } from "@millrace/core/ports";
 import { readNumberedItems } from "@millrace/core/reading";
 import { encodeMessage, publicFact } from "@millrace/core/wire";
-import type { RouteWork } from "../http/route-context.ts";
+import type { RouteContext, RouteWork } from "../http/route-context.ts";
 import { sessionOf } from "./common.ts";
 import { tagged } from "./etag.ts";
 import { html, markdown } from "./export-text.ts";
@@ -30,7 +30,7 @@ export const exportSession: RouteWork = async (context) => {
       "content-type": format.mediaType,
       "content-disposition": `attachment; filename="${fileName(sessionId)}.${format.extension}"`,
     },
-    bytes: encoded(format.write(store, { ...session, head }, withChildren)),
+    bytes: encoded(format.write(context, { ...session, head }, withChildren)),
   });
   // Sub-agents that work on change without a fact of their parent.
   if (withChildren && status !== "idle") return answer();
@@ -38,11 +38,14 @@ export const exportSession: RouteWork = async (context) => {
   return tagged(context, tag, answer);
 };
 
+/** Where facts are read, and who may read those of a sub-agent: asked for each, when it is its turn. */
+type Source = Pick<RouteContext, "store" | "open">;
+
 interface Writing {
   readonly mediaType: string;
   readonly extension: string;
   readonly write: (
-    store: SessionStore,
+    from: Source,
     session: SessionRecord,
     withChildren: boolean,
   ) => AsyncGenerator<string, void, undefined>;
@@ -52,8 +55,9 @@ const formats = {
   jsonl: {
     mediaType: "application/x-ndjson",
     extension: "jsonl",
-    write: async function* (store, session, withChildren) {
-      for await (const each of family(store, session, withChildren)) yield* factLines(store, each);
+    write: async function* (from, session, withChildren) {
+      for await (const each of family(from, session, withChildren))
+        yield* factLines(from.store, each);
     },
   },
   markdown: writing(markdown),
@@ -65,11 +69,11 @@ function writing(format: ExportFormat): Writing {
   return {
     mediaType,
     extension,
-    write: async function* (store, session, withChildren) {
+    write: async function* (from, session, withChildren) {
       yield format.head(session.sessionId, session.title);
-      for await (const each of family(store, session, withChildren)) {
+      for await (const each of family(from, session, withChildren)) {
         if (each.uid !== session.uid) yield format.child(each.sessionId);
-        yield* itemTexts(store, each, format);
+        yield* itemTexts(from.store, each, format);
       }
       yield format.foot;
     },
@@ -78,7 +82,7 @@ function writing(format: ExportFormat): Writing {
 
 /** The session, and those of its sub-agents in the order in which they were begun. */
 async function* family(
-  store: SessionStore,
+  { store, open }: Source,
   root: SessionRecord,
   withChildren: boolean,
 ): AsyncGenerator<SessionRecord, void, undefined> {
@@ -92,7 +96,7 @@ async function* family(
       if (fact.type !== "tool_execution_started" || fact.childSessionId === undefined) continue;
       if (seen.has(fact.childSessionId) || seen.size > maxChildren) continue;
       seen.add(fact.childSessionId);
-      const child = await store.find(fact.childSessionId);
+      const child = await open(fact.childSessionId, "read");
       if (child === undefined) continue;
       sessions.push(child);
       yield child;

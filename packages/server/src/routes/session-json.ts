@@ -1,5 +1,5 @@
 import type { Usage } from "@millrace/core";
-import type { SessionRecord } from "@millrace/core/ports";
+import type { SessionParent, SessionRecord } from "@millrace/core/ports";
 import { readSession } from "@millrace/core/reading";
 import type { Metadata } from "../http/types.ts";
 import { withoutMark } from "./created-by.ts";
@@ -11,7 +11,7 @@ export interface SessionJson {
   readonly title?: string | undefined;
   readonly metadata: Metadata;
   readonly owner?: string | undefined;
-  readonly parent?: SessionRecord["parent"];
+  readonly parent?: Omit<SessionParent, "uid"> | undefined;
   readonly status: SessionRecord["status"];
   readonly runId?: string | undefined;
   readonly head: number;
@@ -25,7 +25,8 @@ export interface SessionJson {
 export function sessionJson(record: SessionRecord): SessionJson {
   const { sessionId: id, title, metadata, owner, parent, status, head } = record;
   const { createdAt, updatedAt } = record;
-  const more = { title, metadata: withoutMark(metadata), owner, parent };
+  const call = parent && { parent: { sessionId: parent.sessionId, callId: parent.callId } };
+  const more = { title, metadata: withoutMark(metadata), owner, ...call };
   return { id, ...more, status, head, createdAt, updatedAt };
 }
 

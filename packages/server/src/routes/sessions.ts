@@ -2,7 +2,7 @@ import { MillraceError } from "@millrace/core";
 import type { Json } from "@millrace/core";
 import type { PageQuery, SessionRecord } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/wire";
-import { removeSession as removeStored } from "@millrace/core/store-kit";
+import { isChildOf, removeSession as removeStored } from "@millrace/core/store-kit";
 import { Problem } from "../http/problem.ts";
 import type { RouteContext, RouteWork } from "../http/route-context.ts";
 import type { Metadata } from "../http/types.ts";
@@ -18,14 +18,15 @@ export const listSessions: RouteWork = async (context) => {
   const { status, limit, after } = query as PageQuery; // of the route's shape
   const title = query["q"] as string | undefined;
   const parent = query["parent"] as string | undefined;
-  const own = ownerAsked(context);
-  await context.admit("list", { id: "", owner: own, metadata: {} });
-  if (parent !== undefined && (await context.open(parent, "read")) === undefined) {
-    return { status: 200, json: { sessions: [] } };
-  }
-  const owner = parent === undefined ? own : undefined;
+  const asked = ownerAsked(context);
+  await context.admit("list", { id: "", owner: asked, metadata: {} });
+  const above = parent === undefined ? undefined : await context.open(parent, "read");
+  if (parent !== undefined && above === undefined) return { status: 200, json: { sessions: [] } };
+  const owner = parent === undefined ? asked : undefined;
   const page = await readPage(store, { owner, parent, status, title, limit, after });
-  const sessions = page.records.map((record) => sessionJson(record));
+  // The store finds children by their parent's name, which may have been another session's before.
+  const own = page.records.filter((record) => above === undefined || isChildOf(record, above));
+  const sessions = own.map((record) => sessionJson(record));
   const text = JSON.stringify({ sessions, next: page.next });
   return tagged(context, hashTag(text), () => jsonText(200, text));
 };

@@ -52,7 +52,9 @@ export const watchSessions: RouteWork = async (context) => {
         const all = new AbortController();
         const { signal } = all;
         const sessions = many.map(({ session }) => session);
-        const ended = hub.deliverMany({ sessions, children, form, signal }, sink);
+        const mayShow = async ({ sessionId, uid }: SessionRecord): Promise<boolean> =>
+          (await context.open(sessionId, "read"))?.uid === uid;
+        const ended = hub.deliverMany({ sessions, children, mayShow, form, signal }, sink);
         return {
           ended: ended.then(() => undefined),
           end: (reason, session) => {

@@ -1,6 +1,6 @@
 import type { Clock, SessionRecord } from "@millrace/core/ports";
 import { MillraceError } from "@millrace/core";
-import { parentOf } from "@millrace/core/store-kit";
+import { isChildOf, parentOf } from "@millrace/core/store-kit";
 import { decodeCursor } from "@millrace/core/wire";
 import { servedSession } from "../auth/authorize.ts";
 import type { Authorize } from "../auth/authorize.ts";
@@ -84,7 +84,8 @@ export class Access {
     let root = record;
     for (let depth = 0; root.parent !== undefined; depth += 1) {
       const above = depth < deepest ? await findRecord(ports, root.parent.sessionId) : undefined;
-      if (above === undefined) throw notFound();
+      // A session that has taken the name of the parent since is another one.
+      if (above === undefined || !isChildOf(root, above)) throw notFound();
       root = above;
     }
     return servedSession(root, ports.tenant);

@@ -7,14 +7,8 @@ import type {
   SessionRecord,
   SessionStore,
 } from "@millrace/core/ports";
-import {
-  claimCall,
-  forkDetails,
-  isReset,
-  newDetails,
-  requireFirst,
-} from "@millrace/core/store-kit";
-import type { Floor } from "@millrace/core/store-kit";
+import { childDetails, forkDetails, newDetails, requireFirst } from "@millrace/core/store-kit";
+import type { StoreDetails } from "@millrace/core/store-kit";
 import { checkJson } from "@millrace/core/wire";
 import { sessionId, sessionUid } from "@millrace/core/writing";
 import type { ErrorCode, Fact, SessionId, SessionUid } from "@millrace/core";
@@ -26,16 +20,16 @@ import { checkBodies, decodeFact, encodeFact } from "../fact-text.ts";
 import { createWhole, makeFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
 import { factsPerBase as defaultFactsPerBase } from "./keeping.ts";
-import type { Entry } from "./line.ts";
 import { recordOf } from "./record.ts";
 import { summaryOf } from "./summary.ts";
 import { FolderSecret } from "./secret.ts";
+import { createCalls } from "./session-calls.ts";
+import type { CreateChild } from "./session-calls.ts";
 import { SessionFolder } from "./session-folder.ts";
 import type { BrokenFile } from "./session-folder.ts";
 import type { SessionFile, TornTail } from "./session-file.ts";
 import { verifySessionFile } from "./verify.ts";
 import type { FileVerdict, FileVerifyOptions } from "./verify.ts";
-import type { Note } from "./writer.ts";
 
 /** How a file store does its work. All of it may be left out. */
 export interface FileStoreOptions {
@@ -95,22 +89,21 @@ export function openFileStore(
   const now = steadyNow(clock);
   const { factsPerBase } = options;
   const sessions = new SessionFolder({ folder, now, fsync, factsPerBase, onBroken, onTorn });
+  const place = { folder, fsync, now, sessions };
+  const makeOwn = () => ({ uid: sessionUid(makeId("session")), createdAt: now() });
   const create: CreateFile = async (request, begin) => {
-    const own = { uid: sessionUid(makeId("session")), createdAt: now() };
-    const details = newDetails(request, own);
-    const { uid, sessionId: id, metadata } = details;
-    checkMetadata(id, metadata);
-    const ledger = new SessionLedger({ ...details, now });
-    const begun = begin(ledger);
-    const summary = summaryOf({ details, changed: undefined }, ledger.row);
-    await makeFolder(folder, fsync);
-    const lines = encodeSession(details, { ...begun, facts: ledger.facts, summary });
-    if (await createWhole(sessions.pathOf(id), lines, fsync)) {
-      // Asked afterwards: a removal leaves its tombstone first and then looks for children.
-      await sessions.refuseRemovedParent(uid, id);
-      return sessions.adoptNew(uid, id);
-    }
+    const details = newDetails(request, makeOwn());
+    const { uid, sessionId: id } = details;
+    if (await createFile(place, details, begin)) return sessions.adoptNew(uid, id);
     throw new MillraceError("session_exists", `there is a session ${id} already`);
+  };
+  const createChild: CreateChild = async (parent, child) => {
+    const { kept } = await (await sessions.fileOf(parent)).view((reading) => reading);
+    const details = childDetails(child, kept.details, makeOwn());
+    if (!(await createFile(place, details, () => ({ call: "append" })))) return;
+    // Asked afterwards: a removal leaves its tombstone first and then looks for children.
+    await sessions.refuseRemovedParent(details.uid, child.sessionId);
+    await sessions.adoptNew(details.uid, child.sessionId);
   };
   const findFile = async (id: SessionId): Promise<SessionFile> => {
     const record = await sessions.record(id);
@@ -118,7 +111,7 @@ export function openFileStore(
     throw new MillraceError("unknown_session", `there is no session ${id}`);
   };
   return {
-    ...createCalls(sessions, new FolderSecret(folder, fsync)),
+    ...createCalls(sessions, new FolderSecret(folder, fsync), createChild),
     now,
     create: ({ first, ...request }) =>
       sessions.during(async () => {
@@ -169,11 +162,34 @@ export function openFileStore(
   };
 }
 
-/** Creates a session's file with the facts that `begin` puts into its ledger. */
-type CreateFile = (
-  request: CreateOptions,
-  begin: (ledger: SessionLedger) => Omit<FirstFacts, "facts">,
-) => Promise<SessionFile>;
+/** Where a session's file goes. */
+interface NewFilePlace {
+  readonly folder: string;
+  readonly fsync: Fsync;
+  readonly now: () => number;
+  readonly sessions: SessionFolder;
+}
+
+/** False: there is a session of this name. */
+async function createFile(
+  { folder, fsync, now, sessions }: NewFilePlace,
+  details: StoreDetails,
+  begin: BeginFile,
+): Promise<boolean> {
+  const { sessionId: id, metadata } = details;
+  checkMetadata(id, metadata);
+  const ledger = new SessionLedger({ ...details, now });
+  const begun = begin(ledger);
+  const summary = summaryOf({ details, changed: undefined }, ledger.row);
+  await makeFolder(folder, fsync);
+  const lines = encodeSession(details, { ...begun, facts: ledger.facts, summary });
+  return createWhole(sessions.pathOf(id), lines, fsync);
+}
+
+/** Puts the facts with which a session's file begins into its ledger. */
+type BeginFile = (ledger: SessionLedger) => Omit<FirstFacts, "facts">;
+
+type CreateFile = (request: CreateOptions, begin: BeginFile) => Promise<SessionFile>;
 
 /** Sessions as lines of text, out and in. */
 function transferCalls(
@@ -198,126 +214,9 @@ function transferCalls(
   };
 }
 
-type Calls =
-  | "key"
-  | "read"
-  | "head"
-  | "floors"
-  | "claimedBy"
-  | "hasInput"
-  | "checkpoint"
-  | "keepCheckpoint"
-  | "claim"
-  | "accept"
-  | "open"
-  | "commit"
-  | "append";
-
-/** The calls that name a session by its uid, each by the rules of the ledger. */
-function createCalls(sessions: SessionFolder, secret: FolderSecret): Pick<FileStore, Calls> {
-  const onFile = <T>(uid: SessionUid, use: (file: SessionFile) => Promise<T>): Promise<T> =>
-    sessions.during(async () => use(sessions.known(uid) ?? (await sessions.fileOf(uid))));
-  const view = <T>(uid: SessionUid, read: (ledger: SessionLedger) => T): Promise<T> =>
-    onFile(uid, (file) => file.view(({ ledger }) => read(ledger)));
-  const write = <T>(
-    uid: SessionUid,
-    call: (ledger: SessionLedger) => T,
-    note: (outcome: T) => Note,
-    all = false,
-  ): Promise<T> => onFile(uid, (file) => file.write(call, note, { all }));
-
-  return {
-    key: async (uid) => {
-      await view(uid, () => undefined); // throws if the session does not exist
-      return secret.keyOf(uid);
-    },
-    read: (uid, options) => onFile(uid, (file) => file.read(options)),
-    head: (uid) => view(uid, ({ head }) => head),
-    floors: (uid) => view(uid, (ledger) => ledger.floors()),
-    claimedBy: (uid, by) => view(uid, (ledger) => ledger.claimedBy(by)),
-    hasInput: (uid, inputId) => view(uid, (ledger) => ledger.hasInput(inputId)),
-    checkpoint: (uid) => onFile(uid, (file) => file.checkpoint()),
-    keepCheckpoint: (uid, checkpoint) => onFile(uid, (file) => file.keepCheckpoint(checkpoint)),
-    claim: (uid, request) =>
-      write(
-        uid,
-        (ledger) => {
-          checkBodies(claimCall(request).bodies);
-          return ledger.claim(request);
-        },
-        (answer) => noted("claim", answer, { by: request.by }),
-        request.to !== undefined,
-      ),
-    accept: (uid, key, body) =>
-      write(
-        uid,
-        (ledger) => {
-          checkBodies([body]);
-          return ledger.accept(key, body);
-        },
-        (answer) => noted("accept", answer, { key }),
-      ),
-    open: (uid, request) =>
-      write(
-        uid,
-        (ledger) => {
-          checkBodies(request.intent === undefined ? [] : [request.intent]);
-          checkFloor(request);
-          return ledger.open(request);
-        },
-        (answer) => {
-          const { lane, epoch } = request;
-          return answer.outcome === "opened"
-            ? { call: "open", facts: answer.facts, floor: { lane, epoch } }
-            : undefined;
-        },
-      ),
-    commit: (uid, request) =>
-      write(
-        uid,
-        (ledger) => {
-          const { fact, settlement = [], ahead } = request;
-          checkBodies([fact, ...settlement, ...(ahead?.bodies ?? [])]);
-          return ledger.commit(request);
-        },
-        (answer) => noted("commit", answer),
-      ),
-    append: (uid, request) =>
-      write(
-        uid,
-        (ledger) => {
-          checkBodies(request.bodies);
-          if (request.opens !== undefined) checkFloor(request.opens);
-          return ledger.append(request);
-        },
-        (answer) => noted("append", answer, floorOf(request.opens)),
-        request.bodies.some(isReset),
-      ),
-  };
-}
-
 function checkMetadata(id: string, metadata: CreateOptions["metadata"]): void {
   if (metadata === undefined || checkJson(metadata) === undefined) return;
   throw new MillraceError("invalid_event", `the metadata of ${id} is not plain JSON`);
-}
-
-function floorOf(opens: Floor | undefined): { readonly floor?: Floor } {
-  return opens === undefined ? {} : { floor: { lane: opens.lane, epoch: opens.epoch } };
-}
-
-/** The line of a call that stored facts; none if it stored none. Only `open` stores a floor alone. */
-function noted(
-  call: Entry["call"],
-  answer: { readonly outcome: string; readonly facts?: readonly Fact[] },
-  besides: Pick<Entry, "key" | "by" | "floor"> = {},
-): Note {
-  const { facts = [] } = answer;
-  return facts.length === 0 ? undefined : { call, facts, ...besides };
-}
-
-function checkFloor({ lane, epoch }: Floor): void {
-  if (Number.isSafeInteger(lane) && lane >= 0 && Number.isSafeInteger(epoch) && epoch >= 0) return;
-  throw new MillraceError("invalid_event", `lane ${lane} and epoch ${epoch} are not whole numbers`);
 }
 
 async function readFacts(

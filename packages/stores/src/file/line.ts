@@ -3,6 +3,7 @@ import { checkJson, isJsonObject, parseJsonText } from "@millrace/core/wire";
 import { callId, sessionId, sessionUid } from "@millrace/core/writing";
 import type { Fact, SessionId } from "@millrace/core";
 import type { SessionParent } from "@millrace/core/ports";
+import { parentOf } from "@millrace/core/store-kit";
 import type { Floor, StoreDetails } from "@millrace/core/store-kit";
 import { decodeFact, encodeFact } from "../fact-text.ts";
 import { decodeChange } from "./summary.ts";
@@ -117,7 +118,7 @@ export function decodeHeader(line: Buffer): Read<Header> {
         ...own,
         ...(typeof owner === "string" ? { owner } : {}),
         ...(typeof title === "string" ? { title } : {}),
-        ...decodeParent(fields["parent"]),
+        ...decodeParent(fields["parent"], id),
         ...(typeof createdAt === "number" ? { createdAt } : {}),
       },
     };
@@ -172,12 +173,14 @@ export function decodeEntry(
   };
 }
 
-/** Throws for ids that can't be ids. */
-function decodeParent(value: unknown): { readonly parent?: SessionParent } {
+/** Throws for ids that can't be ids. Earlier releases left the uid out: there the child's own name says it. */
+function decodeParent(value: unknown, name: string): { readonly parent?: SessionParent } {
   if (!isJsonObject(value)) return {};
-  const { sessionId: id, callId: call } = value;
+  const { uid: known, sessionId: id, callId: call } = value;
   const [parent = "", called = ""] = [id, call].filter((each) => typeof each === "string");
-  return { parent: { sessionId: sessionId(parent), callId: callId(called) } };
+  const uid = typeof known === "string" ? sessionUid(known) : parentOf(name);
+  if (uid === undefined) return {};
+  return { parent: { uid, sessionId: sessionId(parent), callId: callId(called) } };
 }
 
 function close(before: string, start: string): Written {

@@ -9,7 +9,7 @@ import type {
   SessionStore,
   Tombstone,
 } from "@millrace/core/ports";
-import { parentOf, refuseOrphan, removeFamily } from "@millrace/core/store-kit";
+import { parentOf, removeFamily } from "@millrace/core/store-kit";
 import type { FamilyStore } from "@millrace/core/store-kit";
 import { refuseOpenFolder } from "./folder.ts";
 import type { Fsync } from "./folder.ts";
@@ -156,7 +156,7 @@ export class SessionFolder {
     const parent = parentOf(id);
     if (parent === undefined || !(await this.tombstones.has(parent))) return;
     await this.#removeOne(uid, { root: parent });
-    refuseOrphan(id, true);
+    throw new MillraceError("unknown_session", `${id} is of a session that was removed`);
   }
 
   /** The session of this name, or undefined if there is none. */

@@ -1,36 +1,16 @@
 import { MillraceError } from "@millrace/core";
 import type { CreateOptions, ForkOptions, SessionRecord } from "@millrace/core/ports";
-import {
-  foldTitle,
-  forkDetails,
-  isChild,
-  itemsOf,
-  newDetails,
-  noWork,
-  parentOf,
-  refuseOrphan,
-  requireFirst,
-  rowOf,
-  workAfter,
-} from "@millrace/core/store-kit";
+import { forkDetails, itemsOf, newDetails, requireFirst } from "@millrace/core/store-kit";
 import type { StoreDetails } from "@millrace/core/store-kit";
-import { emptyState, replay, withoutUndone } from "@millrace/core/reading";
 import { sessionId, sessionUid } from "@millrace/core/writing";
-import type { Fact, SessionId, SessionUid } from "@millrace/core";
+import type { Fact, SessionUid } from "@millrace/core";
 import { SessionLedger } from "@millrace/core/memory";
 import { checkBodies } from "../fact-text.ts";
-import type { Bound, Connection, Transaction } from "./connection.ts";
-import { beginChain, encodeFacts } from "./fact-row.ts";
+import type { Bound, Connection } from "./connection.ts";
+import type { FactRow } from "./fact-row.ts";
 import { readFacts } from "./lookup.ts";
-import {
-  encodeClosedLanes,
-  encodeMetadata,
-  encodeName,
-  encodeWork,
-  optional,
-  recordOf,
-} from "./row.ts";
-import type { SessionRow } from "./row.ts";
+import { insertSession, newSession } from "./new-session.ts";
+import { recordOf } from "./row.ts";
 import type { Statements } from "./statements.ts";
 import { factColumns, itemColumns, onlyRow } from "./writing.ts";
 
@@ -72,18 +52,10 @@ async function insertCopy(
   { facts, key }: Beginning = { facts: [] },
 ): Promise<SessionRecord> {
   const { connection } = options;
-  const { uid, sessionId: id, createdAt } = details;
-  const metadata = encodeMetadata(id, details.metadata);
-  const begun = beginChain({ uid, sessionId: id, metadata });
-  const rows = encodeFacts(facts, begun, key);
-  const chain = rows.at(-1)?.hash ?? begun;
-  const work = workAfter(noWork, withoutUndone(facts));
-  const updatedAt = Math.max(createdAt, work.updatedAt);
-  const copied = rowOf(replay(emptyState(uid, id), facts), [], { ...work, updatedAt });
-  const row: SessionRow = { ...copied, metadata, details, chain, version: 0, workKnown: true };
+  const { uid, sessionId: id } = details;
+  const { row, rows } = newSession(details, facts, key);
   await connection.retrying(() =>
     connection.transaction(async ({ send, commit }) => {
-      await refuseRemovedParent(options, id, send);
       // A row under our uid was inserted by this try, or by an earlier one whose answer was lost.
       const own = { statement: options.statements.row, values: [uid, options.tenant] };
       const make = [insertSession(options, row), own];
@@ -97,22 +69,6 @@ async function insertCopy(
     }),
   );
   return recordOf(row, options.tenant);
-}
-
-/** Throws `unknown_session` for the name of a child whose parent was removed. */
-async function refuseRemovedParent(
-  { statements, tenant }: CopyOptions,
-  id: SessionId,
-  send: Transaction["send"],
-): Promise<void> {
-  const parent = parentOf(id);
-  if (parent === undefined) return;
-  const values = [parent, tenant];
-  const [, removed = []] = await send(
-    { statement: statements.lockParent, values },
-    { statement: statements.isRemoved, values },
-  );
-  refuseOrphan(id, removed.length > 0);
 }
 
 /** Creates a session that begins with another one's facts up to `n`, and with the facts in `added`. */
@@ -140,31 +96,10 @@ export async function forkSession(
   return insertCopy(options, details, { facts: ledger.facts });
 }
 
-function insertSession({ statements, tenant }: CopyOptions, row: SessionRow): Bound {
-  const { uid, sessionId, metadata, incarnation, head, closed, closedLanes, chain } = row;
-  const progress = [incarnation, head, closed, encodeClosedLanes(closedLanes), chain];
-  const values = [uid, tenant, encodeName(sessionId), metadata, ...progress, ...encodeWork(row)];
-  return { statement: statements.create, values: [...values, ...encodeDetails(row.details)] };
-}
-
-/** The columns of details that are written once, and the title: owner, title, parent, creation. */
-function encodeDetails(details: StoreDetails): readonly unknown[] {
-  const { owner, title, parent, createdAt } = details;
-  const unnamed = isChild(details) ? Buffer.alloc(0) : null;
-  return [
-    optional(owner),
-    optional(title),
-    optional(title && foldTitle(title)),
-    parent === undefined ? unnamed : encodeName(parent.sessionId),
-    optional(parent?.callId),
-    createdAt,
-  ];
-}
-
 function* insertFacts(
   { statements, tenant }: CopyOptions,
   uid: SessionUid,
-  rows: ReturnType<typeof encodeFacts>,
+  rows: readonly FactRow[],
   facts: readonly Fact[],
 ): Generator<Bound, void, undefined> {
   for (let from = 0; from < rows.length; from += factsPerStatement) {

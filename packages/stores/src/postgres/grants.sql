@@ -7,7 +7,7 @@ grant usage on schema :schema to :role;
 grant select on :schema.session to :role;
 grant insert (uid, tenant, name, metadata, incarnation, head, closed, closed_lanes, chain, run, queue,
   driver, due_since, calls, updated_at, status, owner, title, title_folded, parent, parent_call,
-  created_at) on :schema.session to :role;
+  parent_uid, created_at) on :schema.session to :role;
 grant update (incarnation, head, closed, closed_lanes, floors, chain, version, run, queue, driver,
   due_since, reset, calls, updated_at, status, title, title_folded, metadata_now, revision) on :schema.session to :role;
 grant select, insert on :schema.fact to :role;

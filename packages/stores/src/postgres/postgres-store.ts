@@ -145,7 +145,7 @@ function storeOf(parts: StoreParts): PostgresStore {
     accept: (uid, key, body) => writer.write(uid, acceptCall(key, body)),
     open: async (uid, request) => {
       checkFloor(request);
-      return writer.write(uid, openCall(request));
+      return writer.write(uid, openCall(uid, request));
     },
     commit: (uid, request) => writer.write(uid, commitCall(request)),
     append: async (uid, request) => {

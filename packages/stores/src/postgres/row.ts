@@ -4,8 +4,8 @@ import { checkJson, isJsonObject, parseJsonText } from "@millrace/core/wire";
 import { callId, inputId, runId, sessionId, sessionUid } from "@millrace/core/writing";
 import type { SessionId } from "@millrace/core";
 import type { Metadata } from "@millrace/core/writing";
-import type { SessionRecord } from "@millrace/core/ports";
-import { hasWork, makeRecord, statusOf } from "@millrace/core/store-kit";
+import type { SessionParent, SessionRecord } from "@millrace/core/ports";
+import { hasWork, makeRecord, parentOf, statusOf } from "@millrace/core/store-kit";
 import type {
   ClosedLane,
   Floor,
@@ -33,7 +33,7 @@ export interface SessionRow extends StoreRow<OpenFloor> {
 
 /** The columns that `decodeRow` reads. */
 export const rowColumns =
-  "uid, name, metadata, incarnation, head, closed, closed_lanes::text, floors::text, chain, version, run, queue, driver, calls, updated_at, owner, title, parent, parent_call, metadata_now, revision, created_at";
+  "uid, name, metadata, incarnation, head, closed, closed_lanes::text, floors::text, chain, version, run, queue, driver, calls, updated_at, owner, title, parent, parent_call, parent_uid, metadata_now, revision, created_at";
 
 /** Reads a row that was selected with `rowColumns`. */
 export function decodeRow(columns: Readonly<Record<string, unknown>>): SessionRow {
@@ -140,20 +140,30 @@ function decodeWork(columns: Readonly<Record<string, unknown>>): StoreWork {
 type Pairs = readonly (readonly [string, string])[];
 
 function decodeDetails(columns: Readonly<Record<string, unknown>>): StoreDetails {
-  const { owner, title, parent, metadata, metadata_now: changed } = columns;
-  const call = columns["parent_call"];
+  const { owner, title, metadata, metadata_now: changed } = columns;
+  const name = decodeName(columns["name"] as Buffer); // a bytea column, as the others
+  const parent = decodeParent(name, columns);
   return {
     uid: sessionUid(String(columns["uid"])),
-    sessionId: decodeName(columns["name"] as Buffer), // a bytea column, as the others
+    sessionId: name,
     ...(owner === null ? {} : { owner: decodeId(owner) }),
     ...(title === null ? {} : { title: decodeId(title) }),
-    ...(parent === null || call === null
-      ? {}
-      : { parent: { sessionId: decodeName(parent as Buffer), callId: callId(decodeId(call)) } }),
+    ...(parent && { parent }),
     metadata: decodeMetadata(String(changed ?? metadata)),
     revision: Number(columns["revision"]),
     createdAt: Number(columns["created_at"]),
   };
+}
+
+function decodeParent(
+  name: SessionId,
+  columns: Readonly<Record<string, unknown>>,
+): SessionParent | undefined {
+  const { parent, parent_call: call, parent_uid: known } = columns;
+  // A row of an earlier release has no uid: there the name alone says whose child it is.
+  const uid = typeof known === "string" ? sessionUid(known) : parentOf(name);
+  if (parent === null || call === null || uid === undefined) return undefined;
+  return { uid, sessionId: decodeName(parent as Buffer), callId: callId(decodeId(call)) };
 }
 
 /** A name from its column. */

@@ -15,8 +15,6 @@ export interface Statements extends WorkStatements, RecordStatements {
   readonly create: Statement;
   readonly find: Statement;
   readonly list: Statement;
-  readonly lockParent: Statement;
-  readonly isRemoved: Statement;
   readonly remove: Statement;
   readonly tombstone: Statement;
   readonly tombstonesOf: Statement;
@@ -65,9 +63,9 @@ export function statementsOf(schema: string): Statements {
     create: named(
       `insert into session (uid, tenant, name, metadata, incarnation, head, closed, closed_lanes,
          chain, run, queue, driver, due_since, calls, updated_at, status, owner, title, title_folded,
-         parent, parent_call, created_at)
+         parent, parent_call, parent_uid, created_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-         case when $13::boolean then clock_timestamp() end, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+         case when $13::boolean then clock_timestamp() end, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
        on conflict (tenant, name) do nothing returning uid`,
     ),
     find: named(`select ${rowColumns} from session where tenant = $1 and name = $2`),
@@ -132,16 +130,13 @@ export function statementsOf(schema: string): Statements {
   };
 }
 
-type TombstoneStatement = "lockParent" | "isRemoved" | "remove" | "tombstone" | "tombstonesOf";
+type TombstoneStatement = "remove" | "tombstone" | "tombstonesOf";
 
 function tombstoneStatements(
   named: (text: string) => Statement,
   schema: string,
 ): Pick<Statements, TombstoneStatement> {
   return {
-    // A removal under way ends before the session of a child is created, or sees it.
-    lockParent: named(`select from session where uid = $1 and tenant = $2 for share`),
-    isRemoved: named(`select from tombstone where uid = $1 and tenant = $2`),
     remove: named(`select ${schema}.remove_session($1, $2, $3)`),
     tombstone: named(
       `select ${tombstoneColumns} from tombstone where tenant = $1 and name = $2

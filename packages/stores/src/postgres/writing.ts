@@ -1,6 +1,7 @@
 import { MillraceError } from "@millrace/core";
 import {
   advanceRow,
+  childDetails,
   isReset,
   itemsOf,
   nothingFound,
@@ -10,6 +11,7 @@ import {
 } from "@millrace/core/store-kit";
 import type { StoreCall } from "@millrace/core/store-kit";
 import { withoutUndone } from "@millrace/core/reading";
+import { sessionUid } from "@millrace/core/writing";
 import type { Fact, SessionUid } from "@millrace/core";
 import { checkBodies } from "../fact-text.ts";
 import { isTaken } from "./connection.ts";
@@ -18,6 +20,7 @@ import { encodeFacts } from "./fact-row.ts";
 import type { FactRow } from "./fact-row.ts";
 import { bindLookup, noneUnused, readFacts, unusedOf } from "./lookup.ts";
 import type { Bind, Unused } from "./lookup.ts";
+import { insertSession, newSession } from "./new-session.ts";
 import { decodeRow, encodeClosedLanes, encodeFloors, encodeId, encodeWork } from "./row.ts";
 import type { SessionRow } from "./row.ts";
 import type { Statements } from "./statements.ts";
@@ -29,6 +32,7 @@ export interface WriterOptions {
   readonly tenant: string;
   /** The store's clock, which gives facts their time. */
   readonly now: () => number;
+  readonly makeUid: () => string;
   /** Makes a new token for each call, by which a retry recognises what it stored. */
   readonly makeToken: () => string;
 }
@@ -65,7 +69,8 @@ export class SessionWriter {
       const row = this.#remembered.get(uid);
       this.#remembered.delete(uid);
       const unused = unusedOf(call.lookup);
-      if (row !== undefined && unused !== undefined && stores(call) && !again) {
+      const isOne = call.child === undefined && unused !== undefined;
+      if (row !== undefined && isOne && stores(call) && !again) {
         const written = await this.#writeKnown(row, call, { token, unused });
         if (written !== undefined) return call.answer(written.facts, written.row.head);
       }
@@ -126,13 +131,22 @@ export class SessionWriter {
       const counted = row.workKnown ? row : await countWork(row, bind, send);
       const written = this.#encode(counted, call, { token, unused: noneUnused, all: found.all });
       const reset = resetStatements(written.facts, bind);
-      const [won = []] = (await commit(...reset, written.statement)).slice(reset.length);
+      const besides = [...reset, ...this.#childOf(counted, call)];
+      const [won = []] = (await commit(...besides, written.statement)).slice(besides.length);
       if (won.length === 0) {
         throw new MillraceError("broken_port", `the row of ${uid} changed while it was locked`);
       }
       this.#remember(written.row);
       return call.answer(written.facts, written.row.head);
     });
+  }
+
+  /** What makes the session of a sub-agent, which is then there if and only if the intent is. */
+  #childOf<Answer>({ details }: SessionRow, { child }: StoreCall<Answer>): readonly Bound[] {
+    if (child === undefined) return [];
+    const { now, makeUid } = this.#options;
+    const own = { uid: sessionUid(makeUid()), createdAt: now() };
+    return [insertSession(this.#options, newSession(childDetails(child, details, own)).row)];
   }
 
   #encode<Answer>(

@@ -1,5 +1,5 @@
 import type { Clock, DriverIndex, DueSession } from "@millrace/core/ports";
-import { isChild } from "@millrace/core/store-kit";
+import { parentOf } from "@millrace/core/store-kit";
 import { redactError } from "@millrace/core/secrets";
 import type { TemporalDriverEvent } from "./options.ts";
 import { Stalls } from "./stalls.ts";
@@ -47,7 +47,7 @@ export async function sweepLostWakes(options: SweepOptions): Promise<void> {
       const all = await index.due({ limit });
       wakes.sentHeads.keepListed(new Set(all.map(({ uid }) => uid)));
       // A sub-agent's session is driven by the call that began it.
-      const due = all.filter(({ sessionId }) => !isChild({ sessionId }));
+      const due = all.filter(({ sessionId }) => parentOf(sessionId) === undefined);
       stalls.look(due, wakes.sentHeads);
       // Sessions that wait for a person are listed first, however many they are.
       limit = Math.min(listed.most, Math.max(listed.least, 2 * all.length));
