@@ -1,16 +1,17 @@
 /** A child belongs to the session that the store made it for: access follows records, never names. */
 import { defineAgent, defineTool } from "@millrace/agent";
 import type { Agent } from "@millrace/agent";
-import type { SessionStore } from "@millrace/core/ports";
+import type { Model, SessionStore } from "@millrace/core/ports";
 import { memorySessionStore } from "@millrace/core/memory";
 import { call, say, scriptedModel } from "@millrace/core/testing";
+import type { ScriptedPart } from "@millrace/core/testing";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { newKey, Served } from "../../packages/server/src/testing/served.ts";
 
 const secret = "SECRET-4711";
 
-/** An agent that gives a task to a sub-agent, which asks before it pays. */
+/** An agent with two sub-agents at once: one that asks before it pays, and one that answers at once. */
 function payingAgent(): { readonly agent: Agent; readonly paid: readonly number[] } {
   const paid: number[] = [];
   const pay = defineTool({
@@ -22,19 +23,24 @@ function payingAgent(): { readonly agent: Agent; readonly paid: readonly number[
       return `paid ${secret}`;
     },
   });
-  const child = defineAgent({ model: callingOnce("pay", { cents: 100 }), tools: [pay] });
+  const child = defineAgent({
+    model: callingFirst((prompt) => (prompt === "pay" ? [call("pay", { cents: 100 })] : [])),
+    tools: [pay],
+  });
+  const tasks = ["pay", "answer"].map((prompt) => call("helper", { prompt }));
   const helper = child.asTool({ name: "helper", description: "Pays" });
-  const agent = defineAgent({ model: callingOnce("helper", { prompt: "pay" }), tools: [helper] });
-  return { agent, paid };
+  return { agent: defineAgent({ model: callingFirst(() => tasks), tools: [helper] }), paid };
 }
 
-/** A model that makes one call, and says that it is done. */
-function callingOnce(tool: string, input: object) {
+/** A model that makes these calls first, and then says that it is done. */
+function callingFirst(callsFor: (prompt: string) => readonly ScriptedPart[]): Model {
   return {
     id: "test/model",
-    stream: (request: Parameters<ReturnType<typeof scriptedModel>["stream"]>[0]) => {
+    stream: (request) => {
+      const [prompt] = request.transcript[0]?.parts ?? [];
       const isAnswered = request.transcript.some(({ author }) => author === "tool");
-      const script = isAnswered ? [say("done")] : [call(tool, { ...input })];
+      const calls = callsFor(prompt?.kind === "text" ? prompt.text : "");
+      const script = isAnswered || calls.length === 0 ? [say("done")] : calls;
       return scriptedModel([script]).stream(request);
     },
   };
@@ -48,7 +54,7 @@ interface Question {
 interface Body {
   readonly approvals: readonly Question[];
   readonly sessions: readonly { readonly id: string; readonly parent?: unknown }[];
-  readonly items: readonly { readonly item: { readonly id: string } }[];
+  readonly items: readonly { readonly item: { readonly id: string; readonly author: string } }[];
 }
 
 async function read(served: Served, path: string, user?: string): Promise<Body> {
@@ -101,7 +107,7 @@ test("a session that has the name of a sub-agent's without being one is not work
   };
   await using session = await agent.open({ id: "anns", store, owner: "ann" });
 
-  const result = await session.send("go").result;
+  const result = await session.send("go", { ask: () => "allow" }).result;
 
   expect(result.outcome).toBe("completed");
   const results = session.transcript.flatMap(({ parts }) =>
@@ -119,8 +125,11 @@ test("a fork shows nothing of the sub-agents of its source to who may not read t
       (["read", "create"].includes(action) && session.metadata["shared"] === who.user),
   });
   const question = await asking(served, { metadata: { shared: "bob" } });
-  const { items } = await read(served, "/v1/sessions/anns/items", "bob");
-  const itemId = items.at(-1)?.item.id;
+  // The result of the sub-agent that has answered: before it stands the call of the one that asks.
+  const itemId = await vi.waitUntil(async () => {
+    const { items } = await read(served, "/v1/sessions/anns/items", "bob");
+    return items.find(({ item }) => item.author === "tool")?.item.id;
+  });
   const body = { itemId, id: "bobs", metadata: {} };
   const fork = await served.request("/v1/sessions/anns/forks", {
     user: "bob",
