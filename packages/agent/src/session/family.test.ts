@@ -143,8 +143,25 @@ it("a sub-agent that begins after its viewer has joined is followed too", patien
   await watching;
 });
 
-it("an answer to an unknown session is refused", patience, async () => {
-  await using session = await parentOf(1).open();
-  const { accepted } = await session.child("nowhere").allow("approval_1").accepted;
-  expect(accepted).toBe(false);
-});
+it(
+  "an answer to an unknown session, or to another session's sub-agent, is refused",
+  patience,
+  async () => {
+    const store = memorySessionStore();
+    await using asking = await parentOf(1).open({ id: "asking", store });
+    await using other = await parentOf(1).open({ id: "other", store });
+    const run = asking.send("go");
+    const [child] = await vi.waitUntil(async () => {
+      const { records } = await store.page({ parent: "asking" });
+      return records[0]?.status === "paused" ? records : undefined;
+    }, soon);
+
+    for (const id of ["nowhere", "asking", child?.sessionId ?? ""]) {
+      const { accepted } = await other.child(id).allow("approval_1").accepted;
+      expect(accepted).toBe(false);
+    }
+    expect((await store.find(child?.sessionId ?? ""))?.status).toBe("paused");
+    run.abort();
+    await run.result;
+  },
+);

@@ -2,6 +2,7 @@ import { MillraceError, createInbox } from "@millrace/core";
 import { followChildren } from "@millrace/core/reading";
 import { sessionId } from "@millrace/core/writing";
 import type { Actor, Inbox } from "@millrace/core";
+import type { SessionRecord, SessionStore } from "@millrace/core/ports";
 import type { FollowedSession } from "@millrace/core/reading";
 import { acceptance } from "./acceptance.ts";
 import { callAnswerOf } from "./call-answer.ts";
@@ -37,8 +38,8 @@ export function childOf(host: SessionHost, id: string, actor: Actor | undefined)
     const posted = async (): Promise<Acceptance> => {
       try {
         const found = await store.find(sessionId(id));
-        if (found === undefined)
-          throw new MillraceError("unknown_session", `there is no session ${id}`);
+        if (found === undefined || !(await isBelow(store, found, host.options.record)))
+          throw new MillraceError("unknown_session", `this session has no sub-agent ${id}`);
         return await acceptance(call(createInbox({ store, log, makeId, uid: found.uid, actor })));
       } catch (error) {
         const known = MillraceError.is(error) ? error : brokenPort(error);
@@ -54,4 +55,16 @@ export function childOf(host: SessionHost, id: string, actor: Actor | undefined)
     answer: (callId, answer, options) =>
       post((inbox) => inbox.answer({ callId }, callAnswerOf(answer), options)),
   };
+}
+
+/** True if the session is of a sub-agent of the other one, or of a sub-agent of those. */
+async function isBelow(
+  store: SessionStore,
+  { parent }: SessionRecord,
+  above: SessionRecord,
+): Promise<boolean> {
+  if (parent === undefined) return false;
+  if (parent.uid === above.uid) return true;
+  const found = await store.find(parent.sessionId);
+  return found?.uid === parent.uid && isBelow(store, found, above);
 }
