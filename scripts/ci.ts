@@ -9,6 +9,8 @@
  *                            tests. Adds a line to docs/campaigns.md
  *     npm run ci -- unit build
  *                            these stages
+ *     npm run nightly -- unit local integration browser
+ *                            a night in pieces: each adds its line
  */
 import { spawnSync } from "node:child_process";
 import { appendFileSync, globSync } from "node:fs";
@@ -154,7 +156,8 @@ function sum(tallies: readonly Tally[]): Tally {
 async function noteInLedger({ passed, failed }: Tally, minutes: number): Promise<void> {
   const { output } = await execute(["git", "rev-parse", "--short", "HEAD"]);
   const date = new Date().toISOString().slice(0, 10);
-  const cells = [date, output.trim(), passed, failed, Math.round(minutes)];
+  const ran = names.length === 0 ? "all" : names.join(", ");
+  const cells = [date, output.trim(), ran, passed, failed, Math.round(minutes)];
   appendFileSync(ledger, `| ${cells.map((cell) => cell.toLocaleString("en")).join(" | ")} |\n`);
 }
 
@@ -171,7 +174,7 @@ for (const stage of chosenStages()) {
 }
 
 const total = sum(tallies);
-if (nightly && names.length === 0) await noteInLedger(total, (performance.now() - begin) / 60_000);
+if (nightly) await noteInLedger(total, (performance.now() - begin) / 60_000);
 for (const failure of failures) console.log(`\nfailed: ${failure}`);
 const slowest = tests.slowest(30);
 if (slowest.length > 0) console.log(`\nthe slowest test files:\n${slowest.join("\n")}`);
