@@ -6,7 +6,10 @@ import type { MaybePromise } from "../http/types.ts";
 export interface AuthorizeQuestion {
   readonly who: Identity;
   readonly action: SessionAction;
+  /** As the request would leave it: with the metadata that it would write. */
   readonly session: ServedSession;
+  /** As it is now. Set where a request changes metadata, which may choose the agent, its model and its tools. */
+  readonly current?: ServedSession | undefined;
 }
 
 /** Answers whether an identity may do something to a session. */

@@ -4,6 +4,7 @@ import type { ClientTools, RunHost } from "../runs/run-host.ts";
 import type { SessionAction, Identity, ServedSession } from "./identity.ts";
 import type { Answer } from "./answer.ts";
 import type { RouteLimits } from "./route-limits.ts";
+import type { Metadata } from "./types.ts";
 
 /** What a tenant's requests work with. */
 export interface TenantPorts {
@@ -70,6 +71,8 @@ export interface RouteContext extends TenantPorts {
    * without an id. Throws `forbidden`.
    */
   readonly admit: (action: "create" | "list", session: AskedSession) => Promise<void>;
+  /** Asks the authoriser about a session as this metadata would leave it. Throws `forbidden`. */
+  readonly admitMetadata: (session: SessionRecord, metadata: Metadata) => Promise<void>;
   readonly limits: RouteLimits;
   /** The path from the root of its origin by which a page reaches the server. Empty: the root itself. */
   readonly publicPath: string;

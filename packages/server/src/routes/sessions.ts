@@ -53,6 +53,7 @@ export const updateSession: RouteWork = async (context) => {
     }
     const merged = metadata === undefined ? undefined : mergedInto(session, metadata);
     checkMetadata(merged, limits.metadataBytes);
+    if (merged !== undefined) await context.admitMetadata(session, merged);
     const { revision } = session;
     const change = { title: title === "" ? null : title, metadata: merged, revision };
     const { outcome, record } = await store.update(session.uid, change);

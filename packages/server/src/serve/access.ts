@@ -7,6 +7,7 @@ import type { Authorize } from "../auth/authorize.ts";
 import { askApplication } from "../auth/authenticator.ts";
 import type { SessionAction, Identity, ServedSession } from "../http/identity.ts";
 import { Problem, notFound } from "../http/problem.ts";
+import type { Metadata } from "../http/types.ts";
 import type { TenantPorts } from "../http/route-context.ts";
 
 /** Sub-agents may have sub-agents; deeper is a loop. */
@@ -74,8 +75,27 @@ export class Access {
     throw new Problem("forbidden", `you may not ${action} sessions here`);
   }
 
-  async allows(who: Identity, action: SessionAction, session: ServedSession): Promise<boolean> {
-    const asked = { who, action, session };
+  /** Asks about a session as new metadata would leave it. Of a sub-agent's session: about its root with that metadata. */
+  async admitMetadata(
+    ports: TenantPorts,
+    who: Identity,
+    record: SessionRecord,
+    metadata: Metadata,
+  ): Promise<void> {
+    const current = await this.#rootOf(ports, record);
+    if (await this.allows(who, "manage", { ...current, metadata }, current)) return;
+    throw new Problem("forbidden", "you may not give this session that metadata", {
+      pointer: "/metadata",
+    });
+  }
+
+  async allows(
+    who: Identity,
+    action: SessionAction,
+    session: ServedSession,
+    current?: ServedSession,
+  ): Promise<boolean> {
+    const asked = { who, action, session, ...(current === undefined ? {} : { current }) };
     const answer = await askApplication(this.#clock, "authorize", () => this.#authorize(asked));
     return (answer as unknown) === true;
   }

@@ -235,6 +235,7 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
       },
       open: (sessionId, action) => access.open(ports, who, sessionId, action),
       admit: (action, session) => access.admit(who, action, { ...session, tenant: ports.tenant }),
+      admitMetadata: (record, metadata) => access.admitMetadata(ports, who, record, metadata),
       limits,
       publicPath: parts.publicPath,
       clientTools: parts.clientTools,
