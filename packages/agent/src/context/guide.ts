@@ -148,9 +148,12 @@ function changedBy(guide: Guide, fact: Fact): Guide {
  * again.
  */
 function summarised(guide: Guide, { itemId, last }: Pick<Compaction, "itemId" | "last">): Guide {
-  const { stages, written } = guide;
+  const { stages, written, signed } = guide;
   if (written?.itemId !== itemId) return startedAnew(withDropped(guide, "", guide.last));
-  const kept = { ...guide, signed: written, written: undefined };
+  // The summary before it was another model's, so its own reasoning from before that one was sent no more.
+  const isForeign = signed !== undefined && signed.model !== written.model;
+  const known = isForeign ? withDropped(guide, "", signed.through) : guide;
+  const kept = { ...known, signed: written, written: undefined };
   const [base] = stages;
   if (base === undefined || !hasChanged(guide)) return kept;
   return { ...kept, stages: [...stages, { ...baseOf(base), after: last }] };

@@ -75,6 +75,13 @@ function requestAfter(
   return requestOf({ context, session, outputBytes: () => 1_000 }, target);
 }
 
+/** What is sent of each reasoning that only its vendor can read. */
+function opaqueOf({ transcript }: RequestContent): readonly unknown[] {
+  return transcript.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.kind === "reasoning" ? [part.opaque] : [])),
+  );
+}
+
 const first = [...asks(1), guidance({ instructions: "Help.", tools: [weather] }), ...answers(1)];
 
 describe("what has changed since the first request", () => {
@@ -222,11 +229,33 @@ describe("the shape of an answer", () => {
   });
 });
 
+test("reasoning from before another model's signed summary stays unsent behind a signed summary of its own", () => {
+  const signed = (number: number, model: string, last: string): FactBody[] => {
+    const id = itemId(`s${number}`);
+    const metadata = { summary: { model, block: { type: "compaction" } } };
+    const parts = [
+      { kind: "text", id: partId("summary"), text: "They talked.", metadata },
+    ] as const;
+    const item: Item = { id, author: "agent", model, parts, stop: "end" };
+    const summary = { itemId: id, first: itemId("u1"), last: itemId(last) };
+    return [
+      { type: "item_committed", item, runId: run(number) },
+      { type: "compaction_finished", runId: run(number), summary },
+    ];
+  };
+  const two = [...first, ...asks(2), ...answers(2), ...asks(3)];
+  const other = [...two, ...signed(3, "other", "m1"), ...answers(3), ...asks(4)];
+  const both = [...other, ...signed(4, "claude", "u2")];
+
+  const shown = requestAfter(both).transcript;
+  expect(shown.map(({ id }) => id)).toEqual(["s4", "m2", "u3", "m3", "u4"]);
+  expect(opaqueOf(requestAfter(both))).toEqual([undefined, { signature: "s" }]);
+  expect(opaqueOf(requestAfter([...two, ...signed(3, "claude", "m1")]))).toEqual([
+    { signature: "s" },
+  ]);
+});
+
 test("reasoning is sent as it came until a fact drops it, and then without its vendor's data", () => {
-  const opaque = (request: RequestContent): readonly unknown[] =>
-    request.transcript.flatMap(({ parts }) =>
-      parts.flatMap((part) => (part.kind === "reasoning" ? [part.opaque] : [])),
-    );
   const two = [...first, ...asks(2), ...answers(2)];
   const dropped: FactBody = {
     type: "reasoning_dropped",
@@ -235,8 +264,8 @@ test("reasoning is sent as it came until a fact drops it, and then without its v
     reason: "refused",
   };
 
-  expect(opaque(requestAfter(two))).toEqual([{ signature: "s" }, { signature: "s" }]);
-  expect(opaque(requestAfter([...two, dropped]))).toEqual([undefined, { signature: "s" }]);
+  expect(opaqueOf(requestAfter(two))).toEqual([{ signature: "s" }, { signature: "s" }]);
+  expect(opaqueOf(requestAfter([...two, dropped]))).toEqual([undefined, { signature: "s" }]);
 });
 
 describe("a reply at the end of a request", () => {
