@@ -35,7 +35,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/core/secrets": 12,
   "@millrace/core/store-kit": 60,
   "@millrace/core/testing": 20,
-  "@millrace/core/wire": 38,
+  "@millrace/core/wire": 39,
   "@millrace/core/writing": 63,
   "@millrace/dialects/ag-ui": 1,
   "@millrace/dialects/ai-sdk": 1,

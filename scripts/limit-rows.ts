@@ -3,7 +3,20 @@ import type { ServerLimits } from "../packages/server/src/http/route-limits.ts";
 
 /** What each limit of a server bounds, and what the caller is answered above it. */
 const meanings: Readonly<Record<keyof ServerLimits, readonly [what: string, above: string]>> = {
-  bodyBytes: ["a JSON body", "413 `too_large`"],
+  bodyBytes: [
+    "a JSON body with content: prompts, answers, and what dialects take",
+    "413 `too_large`",
+  ],
+  controlBytes: ["any other JSON body", "413 `too_large`"],
+  bodyValues: [
+    "the values of a JSON body, in lists and objects of any depth",
+    "400 `invalid_request`",
+  ],
+  heldBytesPerUser: [
+    "larger bodies that are being read, together, by process",
+    "429 `rate_limited`",
+  ],
+  heldBytesPerProcess: ["the same, of all users", "503 `overloaded`"],
   blobBytes: ["an uploaded file", "413 `too_large`"],
   headerBytes: ["the headers of a request", "431 `headers_too_large`"],
   metadataBytes: ["the metadata of a session", "413 `too_large`"],
@@ -14,6 +27,7 @@ const meanings: Readonly<Record<keyof ServerLimits, readonly [what: string, abov
   ticketMs: ["from the making of a ticket to its use", "401 `unauthenticated`"],
   requestsPerUser: ["requests in a minute", "429 `rate_limited`"],
   requestsPerTenant: ["requests in a minute", "429 `rate_limited`"],
+  bytesPerUser: ["larger JSON bodies in a minute", "429 `rate_limited`"],
   creationsPerUser: ["sessions made and forked in a minute", "429 `rate_limited`"],
   inputsPerUser: ["inputs in a minute", "429 `rate_limited`"],
   ticketsPerUser: ["tickets in a minute", "429 `rate_limited`"],

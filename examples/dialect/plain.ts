@@ -84,7 +84,7 @@ async function resume(context: RouteContext): Promise<RouteResponse> {
 
 const summary = "Plain: the text of a run";
 const row = { summary, stream: "always", answers: { 200: { summary } } } as const;
-const request = { kind: "json", shape: fields({ id: text, text }) } as const;
+const request = { kind: "json", large: true, shape: fields({ id: text, text }) } as const;
 const sendRow = { method: "POST", path: "/plain/{chat}", bucket: "inputs" } as const;
 const runRow = { method: "GET", path: "/plain/{id}/run", actions: ["read"] } as const;
 const routes = [

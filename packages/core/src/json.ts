@@ -83,6 +83,8 @@ export interface JsonLimits {
   readonly keys: number;
   /** The whole text. */
   readonly length: number;
+  /** Values in all, in lists and objects of any depth too. Left out: as many as the text has room for. */
+  readonly values?: number | undefined;
 }
 
 export const defaultJsonLimits: JsonLimits = { depth: 64, keys: 10_000, length: 2 * 1024 * 1024 };

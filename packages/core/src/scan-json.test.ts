@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { defaultJsonLimits } from "./json.ts";
 import type { JsonFaultCode } from "./json.ts";
-import { parseJson, scanJson } from "./scan-json.ts";
+import { JsonScan, parseJson, scanJson } from "./scan-json.ts";
 import { documentedRefusals, isInexact, readJson, tryParse } from "./testing/json-oracle.ts";
 import { damagedText, jsonText, objectText } from "./testing/json-texts.ts";
 import { patience } from "../../../tests/kit/patience.ts";
@@ -130,6 +130,50 @@ describe("differences from JSON.parse", () => {
       }),
       { numRuns: times / 4 },
     );
+  });
+});
+
+describe("a scan in pieces", () => {
+  it("finds what a scan in one go finds, wherever it is interrupted", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(jsonText, damagedText),
+        fc.integer({ min: 1, max: 9 }),
+        (text, units) => {
+          const scan = new JsonScan(text, defaultJsonLimits);
+          while (!scan.run(units));
+          return isDeepStrictEqual(scan.parse(), parseJson(text));
+        },
+      ),
+      { numRuns: times / 4 },
+    );
+    console.log(`count: scans in pieces, ${times / 4} texts, 0 failures`);
+  });
+
+  it("reads no more at a time than it is asked for", () => {
+    const text = `{"a":"${"x".repeat(1_000)}","b":[${"1,".repeat(500)}${" ".repeat(500)}1]}`;
+    const scan = new JsonScan(text, defaultJsonLimits);
+    let pieces = 1;
+    while (!scan.run(10)) pieces += 1;
+
+    expect(pieces).toBeGreaterThan(text.length / 20);
+  });
+});
+
+it("a number of more than a thousand digits is too large", () => {
+  expect(scanJson(`0.${"1".repeat(1_000)}`)).toBe(undefined);
+  expect(scanJson(`[0.${"1".repeat(1_001)}]`)?.code).toBe("too_large");
+});
+
+describe("how many values there are", () => {
+  it.each([
+    ["[1,2,3]", 4],
+    ['{"a":{"b":[null]}}', 4],
+    ["[[],[],{}]", 4],
+    ['"text"', 1],
+  ])("%s has %i", (text, values) => {
+    expect(scanJson(text, { ...defaultJsonLimits, values })).toBe(undefined);
+    expect(scanJson(text, { ...defaultJsonLimits, values: values - 1 })?.code).toBe("too_large");
   });
 });
 

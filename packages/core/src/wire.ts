@@ -22,5 +22,5 @@ export { decodeBase64, encodeBase64 } from "./wire/base64.ts";
 export { checkJson, equalJson, isJsonObject } from "./json.ts";
 export type { JsonLimits, JsonOf } from "./json.ts";
 export { parseJsonText } from "./parse-json.ts";
-export { parseJson } from "./scan-json.ts";
+export { JsonScan, parseJson } from "./scan-json.ts";
 export { isWellFormed } from "./text.ts";

@@ -2,12 +2,15 @@ import { callId, partId } from "@millrace/core/writing";
 import type { Narration } from "@millrace/core";
 import { memorySessionStore } from "@millrace/core/memory";
 import { countingIds, emit, manualClock, say, scriptedModel } from "@millrace/core/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../define/define-agent.ts";
+import { patience } from "../../../../tests/kit/patience.ts";
 import { runs } from "../../../../tests/kit/runs.ts";
 import { createNarrator } from "../observe/narrator.ts";
 import { defineTool } from "../definition/tool.ts";
+
+vi.setConfig({ testTimeout: patience });
 
 const read = defineTool({
   name: "read",

@@ -52,7 +52,7 @@ const rows: readonly DialectRow[] = [
     method: "POST",
     path: "/ag-ui",
     summary: "AG-UI: sends a message or answers, or comes back, and streams the run",
-    request: { kind: "json", shape: runBody },
+    request: { kind: "json", large: true, shape: runBody },
     answers: {
       200: {
         summary: "Events of AG-UI",

@@ -113,8 +113,18 @@ function resultOf(
   if (role !== "tool" || typeof toolCallId !== "string") return [];
   const kind = "output";
   if (typeof error === "string") return [{ kind, toolCallId, answer: { error } }];
-  if (typeof content === "string")
-    return [{ kind, toolCallId, answer: { output: outputOf(content) } }];
+  if (typeof content === "string") {
+    // Read when it is used: a page sends all of its results with each request, and few are new.
+    return [
+      {
+        kind,
+        toolCallId,
+        get answer() {
+          return { output: outputOf(content) };
+        },
+      },
+    ];
+  }
   const detail = "the result of a tool is text, which may be JSON";
   throw new Problem("invalid_request", detail, { pointer: `/messages/${at}/content` });
 }

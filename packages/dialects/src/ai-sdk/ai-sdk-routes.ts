@@ -52,7 +52,7 @@ const rows: readonly DialectRow[] = versions.flatMap(({ path, suffix, name }): D
     method: "POST",
     path,
     summary: `AI SDK ${name}: sends a message or answers, and streams the reply`,
-    request: { kind: "json", shape: sendBody },
+    request: { kind: "json", large: true, shape: sendBody },
     answers: {
       200: {
         summary: "The UI message stream",

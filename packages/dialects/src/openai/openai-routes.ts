@@ -50,7 +50,7 @@ const rows: readonly DialectRow[] = [
     path: "/openai/v1/responses",
     summary: "OpenAI Responses: sends a message or answers, and gives the response",
     key: "optional",
-    request: { kind: "json", shape: responsesBody },
+    request: { kind: "json", large: true, shape: responsesBody },
     answers: { 200: { summary: "The response, or its events", json: response, ...sent } },
     problems: sendProblems,
     stream: "named",
@@ -100,7 +100,7 @@ const rows: readonly DialectRow[] = [
     path: "/openai/v1/chat/completions",
     summary: "OpenAI chat completions: sends the last messages, and gives the completion",
     key: "optional",
-    request: { kind: "json", shape: completionsBody },
+    request: { kind: "json", large: true, shape: completionsBody },
     answers: {
       200: {
         summary: "The completion, or its chunks",

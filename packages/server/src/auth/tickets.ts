@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { isJsonObject, parseJson } from "@millrace/core/wire";
 import type { Identity } from "../http/identity.ts";
+import type { ServerLimits } from "../http/route-limits.ts";
 import type { MaybePromise } from "../http/types.ts";
 import { unauthenticated } from "./authenticator.ts";
 
@@ -47,13 +48,13 @@ export class Tickets {
   constructor(
     secret: string,
     useOnce: (nonce: string, windowMs: number) => MaybePromise<boolean>,
-    eventsMs: number,
+    { ticketMs }: Pick<ServerLimits, "ticketMs">,
     makeNonce: () => string,
   ) {
     this.#secret = secret;
     this.#useOnce = useOnce;
     this.#makeNonce = makeNonce;
-    this.#validMs = { events: eventsMs, blob: blobMs };
+    this.#validMs = { events: ticketMs, blob: blobMs };
   }
 
   make(who: Identity, use: TicketUse, now: number): { ticket: string; expiresAt: number } {

@@ -1,10 +1,9 @@
 import type { Clock } from "@millrace/core/ports";
-import { parseJson } from "@millrace/core/wire";
 import type { Incoming } from "./request.ts";
 import { Problem } from "./problem.ts";
-import type { RequestBody } from "./route.ts";
+import { parseBody } from "./parse-body.ts";
+import type { JsonBody, RequestBody } from "./route.ts";
 import type { ServerLimits } from "./route-limits.ts";
-import { shapeFault } from "./shape.ts";
 
 /** A body as its route wants it. */
 export interface ReadBody {
@@ -14,41 +13,60 @@ export interface ReadBody {
   readonly bytes?: AsyncIterable<Uint8Array>;
 }
 
-/** How much is read, and by which clock in how much time. */
+/** The bytes of a body that one request holds. */
+export interface HeldBody {
+  /** Holds this many bytes in all. Throws `rate_limited` for the user, and `overloaded` for the process. */
+  readonly grow: (bytes: number) => void;
+  /** Gives all back. May be called again. */
+  readonly release: () => void;
+}
+
+/** How much is read, by which clock in how much time, and what counts it. */
 export interface BodyReading {
   readonly limits: ServerLimits;
   readonly clock: Clock;
+  /** Holds the bytes of a JSON body until it is parsed. */
+  readonly held: HeldBody;
+  /** Charges the bytes of a JSON body to its user, before they are parsed. Throws `rate_limited`. */
+  readonly charge: (bytes: number) => Promise<void>;
 }
 
 /** Reads and checks the body. Throws the problem of its size, its type or its form. */
 export async function readBody(
   incoming: Incoming,
   request: RequestBody,
-  { limits, clock }: BodyReading,
+  reading: BodyReading,
 ): Promise<ReadBody> {
   if (request.kind === "none") return {};
   const encoding = incoming.header("content-encoding");
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw new Problem("unsupported_media_type", "send the body without Content-Encoding");
   }
-  if (request.kind === "bytes") return { bytes: blobBytes(incoming, { limits, clock }) };
-  const { optional = false, mediaTypes = ["application/json"], shape } = request;
+  if (request.kind === "bytes") return { bytes: blobBytes(incoming, reading) };
+  try {
+    return { json: await readJson(incoming, request, reading) };
+  } finally {
+    reading.held.release();
+  }
+}
+
+async function readJson(
+  incoming: Incoming,
+  { optional, mediaTypes = ["application/json"], shape, large }: JsonBody,
+  { limits, clock, held, charge }: BodyReading,
+): Promise<unknown> {
   const { body = noBytes } = incoming;
-  if (optional && isEmpty(incoming)) return { json: {} };
+  if (optional === true && isEmpty(incoming)) return {};
   const type = incoming.header("content-type");
   // Over HTTP/2 a body may turn out to be empty when it is read: then it has no type.
-  if (!optional || type !== undefined) refuseOtherType(type, mediaTypes);
-  const limit = limits.bodyBytes;
-  refuseLength(incoming, limit);
-  const read = await collect(timed(limited(body, limit), limits.bodyMs, clock));
-  if (optional && read.length === 0) return { json: {} };
+  if (optional !== true || type !== undefined) refuseOtherType(type, mediaTypes);
+  const limit = large === true ? limits.bodyBytes : Math.min(limits.controlBytes, limits.bodyBytes);
+  held.grow(refuseLength(incoming, limit));
+  const read = await collect(timed(limited(body, limit, held.grow), limits.bodyMs, clock));
+  if (optional === true && read.length === 0) return {};
   refuseOtherType(type, mediaTypes);
-  const json = parseBody(read, limit);
-  const fault = shapeFault(shape, json);
-  if (fault === undefined) return { json };
-  const { pointer, fix } = fault;
-  const place = pointer === "" ? "the body" : pointer;
-  throw new Problem("invalid_request", `${place}: ${fix}`, { pointer });
+  await charge(read.length);
+  return parseBody(read, shape, { limit, values: limits.bodyValues, clock });
 }
 
 const noBytes: AsyncIterable<Uint8Array> = {
@@ -71,13 +89,17 @@ function refuseOtherType(given: string | undefined, mediaTypes: readonly string[
   throw new Problem("unsupported_media_type", detail);
 }
 
-/** Refuses by the length that was announced, before a byte is read. */
-function refuseLength(incoming: Incoming, limit: number): void {
-  const announced = incoming.header("content-length");
-  if (announced !== undefined && Number(announced) > limit) throw tooLarge(limit);
+/** The length that was announced. Refuses by it, before a byte is read. */
+function refuseLength(incoming: Incoming, limit: number): number {
+  const announced = Number(incoming.header("content-length") ?? 0);
+  if (announced > limit) throw tooLarge(limit);
+  return announced >= 0 ? announced : 0;
 }
 
-function blobBytes(incoming: Incoming, { limits, clock }: BodyReading): AsyncIterable<Uint8Array> {
+function blobBytes(
+  incoming: Incoming,
+  { limits, clock }: Pick<BodyReading, "limits" | "clock">,
+): AsyncIterable<Uint8Array> {
   refuseLength(incoming, limits.blobBytes);
   return timed(limited(incoming.body ?? noBytes, limits.blobBytes), limits.blobMs, clock);
 }
@@ -86,15 +108,17 @@ function tooLarge(limit: number): Problem {
   return new Problem("too_large", `the body has more than ${limit} bytes`, { limit });
 }
 
-/** The same bytes; throws `too_large` at the piece that goes above. */
+/** The same bytes; throws `too_large` at the piece that goes above. `note` gets the size so far. */
 async function* limited(
   body: AsyncIterable<Uint8Array>,
   limit: number,
+  note?: (size: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let size = 0;
   for await (const piece of body) {
     size += piece.length;
     if (size > limit) throw tooLarge(limit);
+    note?.(size);
     yield piece;
   }
 }
@@ -127,26 +151,4 @@ async function collect(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const [only] = pieces;
   if (pieces.length === 1 && Buffer.isBuffer(only)) return only;
   return Buffer.concat(pieces);
-}
-
-function parseBody(bytes: Buffer, limit: number): unknown {
-  const parsed = parseJson(decodeUtf8(bytes), { depth: 64, keys: 10_000, length: limit });
-  if (parsed.ok) return parsed.value;
-  const { code, at, key } = parsed.fault;
-  const where = key === undefined ? (at === undefined ? "" : ` at ${at}`) : ` at ${shortKey(key)}`;
-  throw new Problem("invalid_request", `the body is refused as JSON: ${code}${where}`);
-}
-
-function shortKey(key: string): string {
-  return JSON.stringify(key.slice(0, 40));
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-function decodeUtf8(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new Problem("invalid_request", "the body is not UTF-8");
-  }
 }

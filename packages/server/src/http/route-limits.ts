@@ -1,6 +1,10 @@
 /** Every limit of the server, one name for each row of the table of limits. Sizes in bytes, times in milliseconds. */
 export interface ServerLimits {
   readonly bodyBytes: number;
+  readonly controlBytes: number;
+  readonly bodyValues: number;
+  readonly heldBytesPerUser: number;
+  readonly heldBytesPerProcess: number;
   readonly blobBytes: number;
   readonly headerBytes: number;
   readonly metadataBytes: number;
@@ -12,6 +16,7 @@ export interface ServerLimits {
   readonly ticketMs: number;
   readonly requestsPerUser: number;
   readonly requestsPerTenant: number;
+  readonly bytesPerUser: number;
   readonly creationsPerUser: number;
   readonly inputsPerUser: number;
   readonly ticketsPerUser: number;
@@ -38,6 +43,10 @@ export type RouteLimits = ServerLimits;
 /** What holds unless an application says otherwise. */
 export const defaultLimits: ServerLimits = {
   bodyBytes: 10 * 1_024 * 1_024,
+  controlBytes: 64 * 1_024,
+  bodyValues: 100_000,
+  heldBytesPerUser: 16 * 1_024 * 1_024,
+  heldBytesPerProcess: 256 * 1_024 * 1_024,
   blobBytes: 32 * 1_024 * 1_024,
   headerBytes: 16 * 1_024,
   metadataBytes: 16 * 1_024,
@@ -48,6 +57,7 @@ export const defaultLimits: ServerLimits = {
   ticketMs: 30_000,
   requestsPerUser: 600,
   requestsPerTenant: 6_000,
+  bytesPerUser: 128 * 1_024 * 1_024,
   creationsPerUser: 30,
   inputsPerUser: 60,
   ticketsPerUser: 60,

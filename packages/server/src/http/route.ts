@@ -80,16 +80,18 @@ export interface RefusalFormat {
 }
 
 /** What a request carries. */
-export type RequestBody =
-  | { readonly kind: "none" }
-  /** JSON of a shape. `optional`: an empty body counts as `{}`. */
-  | {
-      readonly kind: "json";
-      readonly shape: ObjectShape;
-      readonly optional?: true;
-      readonly mediaTypes?: readonly string[];
-    }
-  | { readonly kind: "bytes" };
+export type RequestBody = { readonly kind: "none" } | JsonBody | { readonly kind: "bytes" };
+
+/** JSON of a shape. */
+export interface JsonBody {
+  readonly kind: "json";
+  readonly shape: ObjectShape;
+  /** It carries content: it has at most `limits.bodyBytes`. Others have at most `limits.controlBytes`. */
+  readonly large?: true;
+  /** An empty body counts as `{}`. */
+  readonly optional?: true;
+  readonly mediaTypes?: readonly string[];
+}
 
 /** One successful answer. */
 export interface RouteAnswer {

@@ -33,6 +33,7 @@ export const sessionRoutes: readonly Route[] = [
     query: {},
     request: {
       kind: "json",
+      large: true,
       shape: fields({
         "id?": id,
         "title?": title,

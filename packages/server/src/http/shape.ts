@@ -63,45 +63,45 @@ export interface ShapeFault {
 }
 
 /** The first place where a value does not fit its shape. Linear in the value. */
-export function shapeFault(shape: Shape, value: unknown, pointer = ""): ShapeFault | undefined {
+export function shapeFault(shape: Shape, value: unknown): ShapeFault | undefined {
   if ("$ref" in shape) throw new TypeError("a request's shape has no reference");
-  if ("anyOf" in shape) return variantFault(shape.anyOf, value, pointer);
+  if ("anyOf" in shape) return variantFault(shape.anyOf, value);
   if ("const" in shape) {
     return value === shape.const
       ? undefined
-      : { pointer, fix: `use ${JSON.stringify(shape.const)}` };
+      : { pointer: "", fix: `use ${JSON.stringify(shape.const)}` };
   }
   if ("enum" in shape) {
     const fits = typeof value === "string" && shape.enum.includes(value);
-    return fits ? undefined : { pointer, fix: `use one of ${shape.enum.join(", ")}` };
+    return fits ? undefined : { pointer: "", fix: `use one of ${shape.enum.join(", ")}` };
   }
   if (!("type" in shape)) return undefined;
   switch (shape.type) {
     case "string":
-      return textFault(shape, value, pointer);
+      return textFault(shape, value);
     case "integer":
     case "number":
-      return numberFault(shape, value, pointer);
+      return numberFault(shape, value);
     case "boolean":
-      return typeof value === "boolean" ? undefined : { pointer, fix: "use true or false" };
+      return typeof value === "boolean" ? undefined : { pointer: "", fix: "use true or false" };
     case "null":
-      return value === null ? undefined : { pointer, fix: "use null" };
+      return value === null ? undefined : { pointer: "", fix: "use null" };
     case "array":
-      return listFault(shape, value, pointer);
+      return listFault(shape, value);
     case "object":
-      return objectFault(shape, value, pointer);
+      return objectFault(shape, value);
     default:
       return shape satisfies never;
   }
 }
 
-function textFault(shape: TextShape, value: unknown, pointer: string): ShapeFault | undefined {
-  if (typeof value !== "string") return { pointer, fix: "use a text" };
+function textFault(shape: TextShape, value: unknown): ShapeFault | undefined {
+  if (typeof value !== "string") return { pointer: "", fix: "use a text" };
   const { minLength = 0, maxLength = Infinity, pattern } = shape;
-  if (value.length < minLength) return { pointer, fix: `use at least ${minLength} characters` };
-  if (value.length > maxLength) return { pointer, fix: `use at most ${maxLength} characters` };
+  if (value.length < minLength) return { pointer: "", fix: `use at least ${minLength} characters` };
+  if (value.length > maxLength) return { pointer: "", fix: `use at most ${maxLength} characters` };
   if (pattern !== undefined && !compiled(pattern).test(value)) {
-    return { pointer, fix: `use a text of the form ${pattern}` };
+    return { pointer: "", fix: `use a text of the form ${pattern}` };
   }
   return undefined;
 }
@@ -114,12 +114,12 @@ function compiled(pattern: string): RegExp {
   return known;
 }
 
-function numberFault(shape: NumberShape, value: unknown, pointer: string): ShapeFault | undefined {
+function numberFault(shape: NumberShape, value: unknown): ShapeFault | undefined {
   const { minimum = -Infinity, maximum = Infinity } = shape;
   const fits = shape.type === "number" ? typeof value === "number" : Number.isInteger(value);
   if (fits && Number(value) >= minimum && Number(value) <= maximum) return undefined;
   const what = shape.type === "number" ? "a number" : "a whole number";
-  return { pointer, fix: `use ${what}${range(minimum, maximum)}` };
+  return { pointer: "", fix: `use ${what}${range(minimum, maximum)}` };
 }
 
 function range(minimum: number, maximum: number): string {
@@ -127,54 +127,56 @@ function range(minimum: number, maximum: number): string {
   return maximum === Infinity ? from : `${from} to ${maximum}`;
 }
 
-function listFault(shape: ListShape, value: unknown, pointer: string): ShapeFault | undefined {
-  if (!Array.isArray(value)) return { pointer, fix: "use a list" };
+function listFault(shape: ListShape, value: unknown): ShapeFault | undefined {
+  if (!Array.isArray(value)) return { pointer: "", fix: "use a list" };
   const { minItems = 0, maxItems = Infinity, items } = shape;
   if (value.length < minItems || value.length > maxItems) {
-    return { pointer, fix: `use a list of length${range(minItems, maxItems)}` };
+    return { pointer: "", fix: `use a list of length${range(minItems, maxItems)}` };
   }
   for (const [at, each] of value.entries()) {
-    const fault = shapeFault(items, each, `${pointer}/${at}`);
-    if (fault !== undefined) return fault;
+    const fault = shapeFault(items, each);
+    if (fault !== undefined) return below(`${at}`, fault);
   }
   return undefined;
 }
 
-function objectFault(shape: ObjectShape, value: unknown, pointer: string): ShapeFault | undefined {
-  if (!isJsonObject(value)) return { pointer, fix: "use an object" };
+function objectFault(shape: ObjectShape, value: unknown): ShapeFault | undefined {
+  if (!isJsonObject(value)) return { pointer: "", fix: "use an object" };
   const { properties, required = [], additionalProperties, oneOf } = shape;
   for (const name of required) {
-    if (!Object.hasOwn(value, name)) return { pointer: `${pointer}/${name}`, fix: "it is missing" };
+    if (!Object.hasOwn(value, name)) return below(name, { pointer: "", fix: "it is missing" });
   }
   for (const [name, each] of Object.entries(value)) {
-    const at = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (field === undefined && !additionalProperties) {
-      return { pointer: at, fix: `no such field; there are ${Object.keys(properties).join(", ")}` };
+      const fix = `no such field; there are ${Object.keys(properties).join(", ")}`;
+      return below(name, { pointer: "", fix });
     }
-    const fault = field === undefined ? undefined : shapeFault(field, each, at);
-    if (fault !== undefined) return fault;
+    const fault = field === undefined ? undefined : shapeFault(field, each);
+    if (fault !== undefined) return below(name, fault);
   }
   if (oneOf === undefined) return undefined;
   const met = oneOf.filter(({ required: all }) => all.every((name) => Object.hasOwn(value, name)));
   if (met.length === 1) return undefined;
   const names = oneOf.map(({ required: all }) => all.join(" and ")).join(" or ");
-  return { pointer, fix: `use exactly one of ${names}` };
+  return { pointer: "", fix: `use exactly one of ${names}` };
+}
+
+/** A fault of a field or an element, as a fault of what it stands in. */
+function below(name: string, { pointer, fix }: ShapeFault): ShapeFault {
+  const escaped = name.replaceAll("~", "~0").replaceAll("/", "~1");
+  return { pointer: `/${escaped}${pointer}`, fix };
 }
 
 /** Of variants that differ by a constant field, the fault of the one that was meant. */
-function variantFault(
-  variants: readonly Shape[],
-  value: unknown,
-  pointer: string,
-): ShapeFault | undefined {
+function variantFault(variants: readonly Shape[], value: unknown): ShapeFault | undefined {
   let meant: ShapeFault | undefined;
   for (const variant of variants) {
-    const fault = shapeFault(variant, value, pointer);
+    const fault = shapeFault(variant, value);
     if (fault === undefined) return undefined;
     if (isMeant(variant, value)) meant ??= fault;
   }
-  return meant ?? { pointer, fix: "it has none of the forms that are possible here" };
+  return meant ?? { pointer: "", fix: "it has none of the forms that are possible here" };
 }
 
 function isMeant(variant: Shape, value: unknown): boolean {

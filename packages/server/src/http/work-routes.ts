@@ -24,6 +24,7 @@ export const workRoutes: readonly Route[] = [
     query: {},
     request: {
       kind: "json",
+      large: true,
       shape: {
         ...sentInput,
         properties: {
@@ -167,6 +168,7 @@ export const workRoutes: readonly Route[] = [
     query: {},
     request: {
       kind: "json",
+      large: true,
       shape: fields(
         {
           callId: shortText(256),

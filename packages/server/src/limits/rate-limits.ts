@@ -11,6 +11,8 @@ interface Policy {
   readonly name: string;
   readonly key: string;
   readonly limit: number;
+  /** 1 if left out. */
+  readonly amount?: number;
 }
 
 /** The tightest policy of a request, for its headers. */
@@ -41,6 +43,15 @@ export class RateLimits {
     return tightest;
   }
 
+  /** Counts the bytes of a large body. Throws `rate_limited`. Small ones are bounded by the number of requests. */
+  async chargeBytes(who: Identity, amount: number): Promise<void> {
+    if (amount <= this.#limits.controlBytes) return;
+    const name = "bytes";
+    const limit = this.#limits.bytesPerUser;
+    const state = await this.#take({ name, key: keyFor(who, name), limit, amount });
+    if (state?.taken === false) throw rateLimited(state);
+  }
+
   /** Counts one answer 404. Throws `rate_limited` if there were too many: ids are being tried out. */
   async chargeNotFound(who: Identity): Promise<void> {
     const name = "not_found";
@@ -49,10 +60,10 @@ export class RateLimits {
     if (state?.taken === false) throw rateLimited(state);
   }
 
-  async #take({ name, key, limit }: Policy): Promise<RateState | undefined> {
+  async #take({ name, key, limit, amount }: Policy): Promise<RateState | undefined> {
     if (limit === Infinity) return undefined;
     try {
-      const state = await this.#counters.take({ key, limit, windowMs });
+      const state = await this.#counters.take({ key, limit, windowMs, amount });
       return { ...state, policy: name, limit };
     } catch {
       return undefined; // a limit must not take the service down with its counters

@@ -9,7 +9,7 @@ import {
   systemRandom,
   uniqueName,
 } from "@millrace/core/memory";
-import type { Counters } from "@millrace/core/ports";
+import type { Clock, Counters } from "@millrace/core/ports";
 import { warn } from "@millrace/core/checks";
 import { Addresses } from "../auth/addresses.ts";
 import { roleTable } from "../auth/authorize.ts";
@@ -25,6 +25,7 @@ import type { Dialect } from "../http/dialect.ts";
 import type { RouteWork } from "../http/route-context.ts";
 import type { Route } from "../http/route.ts";
 import { routesWith } from "../http/routes.ts";
+import { HeldBytes } from "../limits/held-bytes.ts";
 import { OwnedSessions } from "../limits/owned-sessions.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
 import { Slots } from "../limits/slots.ts";
@@ -42,12 +43,14 @@ import { LostPeers } from "./lost-peers.ts";
 import type { Millrace, MillraceOptions } from "./millrace.ts";
 import { NodeIncoming } from "./node.ts";
 import { OpenStreams } from "./open-streams.ts";
+import { RestDropper } from "./drop-rest.ts";
 import { handle } from "./pipeline.ts";
 import type { PipelineParts } from "./pipeline.ts";
 import { keepSwept } from "./sweeps.ts";
 import { tenantStore } from "./tenant-store.ts";
 import { Tenants } from "./tenants.ts";
 import { writeReply } from "./write-reply.ts";
+import type { Keeping } from "./write-reply.ts";
 import { Problem, notFound } from "../http/problem.ts";
 
 /**
@@ -75,8 +78,12 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const driven = options.counters === undefined ? here : { ...here, acquireSlot };
   const driving = { agent, store, log, blobs, limits: driven, clock, random };
   const runs = driver === undefined ? createRunHost(driving) : driverHost(driver);
-  const { maxMs, heartbeatMs = usualHeartbeatMs, budgetBytes } = options.streams ?? {};
-  const hub = { maxMs, heartbeatMs, snapshotBytes: budgetBytes, clock, random };
+  const {
+    maxMs,
+    heartbeatMs = usualHeartbeatMs,
+    budgetBytes: snapshotBytes,
+  } = options.streams ?? {};
+  const hub = { maxMs, heartbeatMs, snapshotBytes, clock, random };
   const tenants = new Tenants({ store, log, blobs, runs, hub, onlyTenant });
   if (local) tenants.noteUnlisted(onlyTenant);
   const life = new Life(tenants, runs, clock);
@@ -84,8 +91,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   if (runs.drives) void keepSwept({ blobs, store, clock, random, signal });
   const streams = new OpenStreams(clock, random, options.streams?.recheckMs);
   const newName = (): string => uniqueName(random);
-  const { ticketMs } = limits;
-  const tickets = local ? undefined : new Tickets(secret, onceBy(counters), ticketMs, newName);
+  const tickets = local ? undefined : new Tickets(secret, onceBy(counters), limits, newName);
   const addresses = new Addresses({ ...options, local });
   const routes = routesWith(options.dialects);
   const parts: PipelineParts = {
@@ -95,11 +101,8 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
     authenticate: options.authenticate ?? localMode(),
     local,
     access: new Access(options.authorize ?? roleTable, clock),
-    limits,
-    rates: new RateLimits(counters, limits),
-    slots: new Slots(limits),
+    ...countersOf(counters, limits, clock),
     spend,
-    owned: new OwnedSessions(limits.sessionsPerUser, clock.monotonic),
     tenants,
     streams,
     tickets,
@@ -118,8 +121,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
     clock,
     uniqueName: newName,
   };
-  const stallMs = options.streams?.stallMs ?? 60_000;
-  const keeping = { stallMs, clock, peers: new LostPeers({ clock, everyMs: stallMs / 4 }) };
+  const keeping = keepingOf(clock, options.streams?.stallMs);
   const millrace: Millrace<A> = {
     fetch: async (request) => webResponse(await handle(parts, new WebIncoming(request)), keeping),
     node: (request, response) => {
@@ -134,6 +136,27 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   };
   noteTenants(millrace, tenants);
   return millrace;
+}
+
+/** What counts requests and what they hold. */
+function countersOf(
+  counters: Counters,
+  limits: ServerLimits,
+  { monotonic }: Clock,
+): Pick<PipelineParts, "limits" | "rates" | "slots" | "heldBytes" | "owned"> {
+  return {
+    limits,
+    rates: new RateLimits(counters, limits),
+    slots: new Slots(limits),
+    heldBytes: new HeldBytes(limits),
+    owned: new OwnedSessions(limits.sessionsPerUser, monotonic),
+  };
+}
+
+/** What becomes of connections that take nothing, or send what is not wanted. */
+function keepingOf(clock: Clock, stallMs = 60_000): Keeping {
+  const peers = new LostPeers({ clock, everyMs: stallMs / 4 });
+  return { stallMs, clock, peers, rests: new RestDropper(clock) };
 }
 
 /** The table of the routes, their functions, and the headers of the dialects' clients. */

@@ -43,7 +43,10 @@ export class NodeIncoming implements Incoming {
     const length = this.header("content-length");
     const isFramed = length !== undefined || this.header("transfer-encoding") !== undefined;
     const isOpen = this.#request.httpVersionMajor >= 2 && method !== "GET" && method !== "HEAD";
-    return (isFramed && length !== "0") || (!isFramed && isOpen) ? this.#request : undefined;
+    if ((!isFramed || length === "0") && (isFramed || !isOpen)) return undefined;
+    // A body that is refused in its middle leaves its connection open: the answer goes out on it.
+    const request = this.#request;
+    return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
   }
 
   get signal(): AbortSignal {

@@ -25,6 +25,7 @@ import { readBody } from "../http/read-body.ts";
 import type { ClientTools } from "../runs/run-host.ts";
 import type { Quotas, RouteContext, RouteWork, TenantPorts } from "../http/route-context.ts";
 import type { ServerLimits } from "../http/route-limits.ts";
+import type { HeldBytes } from "../limits/held-bytes.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import type { OwnedSessions } from "../limits/owned-sessions.ts";
 import type { Slots, StreamSlot } from "../limits/slots.ts";
@@ -56,6 +57,7 @@ export interface PipelineParts {
   readonly limits: ServerLimits;
   readonly rates: RateLimits;
   readonly slots: Slots;
+  readonly heldBytes: HeldBytes;
   readonly owned: OwnedSessions;
   readonly spend: Spend;
   readonly tenants: Tenants;
@@ -194,7 +196,9 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
     throw new Problem("not_acceptable", "messages are spoken in version 1", { supported: [1] });
   }
   const key = keyOf(route, incoming.header("idempotency-key"));
-  const { json, bytes } = await readBody(incoming, route.request, parts);
+  const charge = (size: number): Promise<void> => parts.rates.chargeBytes(who, size);
+  const reading = { ...parts, held: parts.heldBytes.open(who), charge };
+  const { json, bytes } = await readBody(incoming, route.request, reading);
   const form = route.stream === "named" ? namedForm(query, json) : accepted;
 
   const ports = parts.tenants.of(who.tenant);

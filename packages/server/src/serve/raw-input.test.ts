@@ -102,6 +102,53 @@ test("a body without a length is counted as it comes (H12)", async () => {
 });
 
 test.each([
+  ["is announced", { "content-length": `${12 * 1_024 * 1_024}` }],
+  ["comes in chunks", { "transfer-encoding": "chunked" }],
+])(
+  "a caller that sends all of a body before it reads gets the refusal of one that is too large, and %s (H12)",
+  async (_, framing) => {
+    const { open } = await serve();
+    const { socket, until } = await open();
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    socket.once("close", () => resolve());
+    socket.pause();
+    socket.write(head("POST /v1/sessions", { ...json, ...framing }));
+    const piece = Buffer.alloc(1_024 * 1_024, " ");
+    const isChunked = "transfer-encoding" in framing;
+    for (let sent = 0; sent < 12; sent += 1) {
+      if (isChunked) socket.write(`${piece.length.toString(16)}\r\n`);
+      if (!socket.write(piece) && !socket.destroyed)
+        await Promise.race([new Promise((drained) => socket.once("drain", drained)), closed]);
+      if (isChunked) socket.write("\r\n");
+    }
+    if (isChunked) socket.write("0\r\n\r\n");
+    socket.resume();
+
+    expect(await until(/too_large/)).toMatch(/^HTTP\/1\.1 413 /);
+    await closed;
+  },
+);
+
+test("a caller that goes on sending what is refused is cut off (H12)", async () => {
+  const { open } = await serve();
+  const { socket, until } = await open();
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  socket.once("close", () => resolve());
+  const length = { "content-length": `${1_024 ** 4}` };
+  socket.write(head("POST /v1/sessions", { ...json, ...length }));
+  await until(/too_large/);
+  const piece = Buffer.alloc(1_024 * 1_024, " ");
+  let sent = 0;
+  while (!socket.destroyed && sent < 200) {
+    sent += 1;
+    if (socket.write(piece)) continue;
+    await Promise.race([new Promise((drained) => socket.once("drain", drained)), closed]);
+  }
+
+  expect(sent).toBeLessThan(100);
+});
+
+test.each([
   ["a length and chunks", { "content-length": "2", "transfer-encoding": "chunked" }],
   ["two transfer codings", { "transfer-encoding": "chunked, identity" }],
   ["lengths that are no numbers", { "content-length": "2x" }],

@@ -1,6 +1,8 @@
+import type { Clock } from "@millrace/core/ports";
 import { sseSink } from "../sse/sse-sink.ts";
 import type { EventResponse } from "../sse/sse-sink.ts";
 import type { LostPeers, Peer } from "./lost-peers.ts";
+import type { RestDropper } from "./drop-rest.ts";
 import { isClosed } from "./node.ts";
 import type { Reply, ReplyStream } from "./reply.ts";
 
@@ -22,6 +24,9 @@ interface Writable {
 export interface Keeping {
   /** A connection that takes no byte for so long while bytes wait is closed. */
   readonly stallMs: number;
+  readonly clock: Clock;
+  /** Reads what is left of bodies that were refused. */
+  readonly rests: RestDropper;
   readonly peers: LostPeers;
 }
 
@@ -42,7 +47,13 @@ export async function writeReply(
   if (stream !== undefined) return writeStream(stream, response, keeping);
   writable.statusCode = status;
   if (body === undefined) return void writable.end();
-  if (body instanceof Uint8Array) return void response.end(body);
+  if (body instanceof Uint8Array) {
+    const isRefused = headers["connection"] === "close" && !response.req.complete;
+    if (!isRefused || response.req.httpVersionMajor >= 2) return void response.end(body);
+    writable.write(body);
+    await keeping.rests.drop(response.req);
+    return void writable.end();
+  }
   await writePieces(body, response);
 }
 

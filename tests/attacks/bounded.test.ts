@@ -1,0 +1,117 @@
+/** What one user can take of a server: its memory, and the turns of its event loop. */
+import { connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { patience } from "../kit/patience.ts";
+import { BoundedServer } from "./kit/bounded-server.ts";
+import { largeBodies } from "./kit/large-bodies.ts";
+
+const mebibyte = 1_024 * 1_024;
+let server: BoundedServer;
+
+beforeAll(async () => {
+  server = await BoundedServer.start();
+  await server.post("/v1/sessions", "{}", "first");
+}, patience);
+afterAll(() => server[Symbol.dispose]());
+
+it.each(Object.entries(largeBodies))(
+  "a body of %s holds the event loop for at most 50 ms at a time",
+  { timeout: patience },
+  async (name, { path, body }) => {
+    const turns: number[] = [];
+    // Code that runs for the first time is slower than the work itself.
+    for (const time of [1, 2, 3]) {
+      const named = `${name.replaceAll(/[^a-z]+/gi, "-")}-${time}`;
+      await server.cost();
+      expect(await server.post(path, body(named), named)).toBeLessThan(500);
+      turns.push((await server.cost()).longest);
+    }
+
+    console.log(
+      `count: ${name}, ${Math.min(...turns).toFixed(0)} ms of processor time in one turn`,
+    );
+    expect(Math.min(...turns)).toBeLessThan(50);
+  },
+);
+
+/** Sends a body of 10 MiB but for its last byte, and waits. */
+class HeldBody {
+  /** What the server answered so far. */
+  status = "";
+  readonly #user: string;
+  readonly #socket = connect(server.port, "127.0.0.1");
+
+  constructor(user: string) {
+    this.#user = user;
+  }
+
+  async send(): Promise<void> {
+    const socket = this.#socket;
+    socket.on("data", (bytes) => (this.status ||= bytes.toString().slice(9, 12)));
+    // Of many at once the server closes some before their answer is read.
+    socket.on("error", () => (this.status ||= "closed"));
+    socket.on("close", () => (this.status ||= "closed"));
+    const head = ["POST /v1/sessions/any/answers HTTP/1.1", "Host: localhost"];
+    const more = [`Authorization: Bearer ${this.#user}`, "Content-Type: application/json"];
+    socket.write([...head, ...more, `Content-Length: ${10 * mebibyte}`, "", ""].join("\r\n"));
+    const piece = Buffer.alloc(mebibyte / 8, " ");
+    for (let sent = 0; sent < 9 * 8 && this.status === ""; sent += 1) {
+      if (socket.write(piece)) await nextTurn();
+      else await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve));
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+}
+
+it(
+  "200 bodies of 10 MiB that one user leaves unfinished take less than 64 MiB, and health answers meanwhile",
+  { timeout: patience },
+  async () => {
+    // What one large body takes at a time is there before, and after.
+    const large = `{"metadata":{"a":"${"x".repeat(10 * mebibyte - 200)}"}}`;
+    for (const time of [1, 2, 3]) await server.post("/v1/sessions", large, `large-${time}`);
+    await server.cost();
+    const { peak: before } = await server.cost();
+    // Code that runs for the first time is slower than the work itself.
+    await holdBodies(50, "first");
+    const probe = server.probeHealth();
+
+    const refused: number[] = [];
+    for (const user of "abcdef") refused.push(await holdBodies(200, user));
+    const { peak } = await server.cost();
+    const delays = await probe();
+    const slowest =
+      delays.toSorted((left, right) => left - right)[Math.floor(delays.length * 0.99)] ?? 0;
+    const grown = (peak - before) / mebibyte;
+    console.log(
+      `count: 200 bodies held by one user, six times, ${refused.join(", ")} refused, memory grown by ${grown.toFixed(0)} MiB, health answers after ${slowest.toFixed(0)} ms of processor time at p99 of ${delays.length}`,
+    );
+    expect(refused).toEqual(Array(6).fill(199));
+    expect(grown).toBeLessThan(64);
+    expect(slowest).toBeLessThan(100);
+  },
+);
+
+/** Sends so many bodies at once, until all but the first are refused. Returns how many were. */
+async function holdBodies(count: number, user: string): Promise<number> {
+  using held = new DisposableStack();
+  const bodies = Array.from({ length: count }, () => held.use(new HeldBody(user)));
+  await Promise.all(bodies.map((body) => body.send()));
+  const refused = (): number => bodies.filter(({ status }) => /429|closed/.test(status)).length;
+  await vi.waitUntil(() => refused() >= count - 1, { timeout: patience / 2 });
+  return refused();
+}
+
+it("a user whose bodies are refused can still stop a run", { timeout: patience }, async () => {
+  using first = new HeldBody("holder");
+  using second = new HeldBody("holder");
+  await Promise.all([first.send(), second.send()]);
+  await vi.waitUntil(() => first.status + second.status === "429", { timeout: patience / 2 });
+  await server.post("/v1/sessions", '{"id":"stopped"}', "holder");
+
+  expect(await server.post("/v1/sessions/stopped/abort", "{}", "holder")).toBe(200);
+});
