@@ -14,8 +14,9 @@ export class BoundedServer implements Disposable {
     this.port = port;
   }
 
-  static async start(): Promise<BoundedServer> {
-    const child = fork(join(import.meta.dirname, "bounded-node.ts"), {
+  /** `turns`: measures each turn of its event loop. */
+  static async start(...measured: readonly "turns"[]): Promise<BoundedServer> {
+    const child = fork(join(import.meta.dirname, "bounded-node.ts"), measured, {
       execArgv: ["--conditions=@millrace/source", "--no-warnings", "--expose-gc"],
     });
     const [port] = (await once(child, "message")) as [number]; // its first message

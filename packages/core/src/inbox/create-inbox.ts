@@ -120,11 +120,13 @@ async function takeBack(
 /** Throws `invalid_event` for what an item could not hold. */
 function checkedParts(parts: readonly Part[]): readonly Part[] {
   const limits = defaultDraftLimits;
-  const fault = parts.reduce<Fault | undefined>(
+  // Too many are refused before each is read.
+  const read = parts.length > limits.parts ? [] : parts;
+  const fault = read.reduce<Fault | undefined>(
     (found, part) => found ?? verifyWhole(limits, part),
     undefined,
   );
-  const wrong = parts.length > limits.parts ? `it has ${parts.length} parts` : fault?.message;
+  const wrong = read === parts ? fault?.message : `it has ${parts.length} parts`;
   if (wrong === undefined) return parts;
   const most = `at most ${limits.parts} parts, ${limits.text} characters of text or ${limits.bytes} bytes in each`;
   throw new MillraceError("invalid_event", `an input can't be stored: ${wrong}. Send ${most}`);

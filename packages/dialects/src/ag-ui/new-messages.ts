@@ -4,9 +4,6 @@ import { userMessages } from "./encode/user-messages.ts";
 import { Problem } from "@millrace/server/dialect";
 import type { NewMessage } from "./body.ts";
 
-/** More than any page collects between two replies. They are stored in one step, so all other requests wait for it. */
-const mostAtOnce = 1_000;
-
 /** Those that the session has not. Throws `key_reused` for one that it has with other words. */
 export function newMessages(
   messages: readonly NewMessage[],
@@ -21,7 +18,7 @@ export function newMessages(
   for (const { id, author, parts } of items.toArray()) if (author === "user") note(id, parts);
   for (const { inputId, input } of queue)
     if ("parts" in input) note(inputItemIdOf(inputId), input.parts);
-  const added = messages.filter(({ message: { id, content }, pointer }) => {
+  return messages.filter(({ message: { id, content }, pointer }) => {
     if (!stored.has(id)) return true;
     if (typeof content === "string" && content !== stored.get(id)) {
       const detail = "this message was sent with other words: give another one an id of its own";
@@ -29,7 +26,4 @@ export function newMessages(
     }
     return false;
   });
-  if (added.length <= mostAtOnce) return added;
-  const detail = `a request has at most ${mostAtOnce} new messages: send them one after the other`;
-  throw new Problem("invalid_request", detail, { pointer: "/messages" });
 }

@@ -1,4 +1,4 @@
-import { partId } from "@millrace/core/writing";
+import { defaultDraftLimits, partId } from "@millrace/core/writing";
 import type { JsonObject, Part } from "@millrace/core";
 import type { BlobScope, BlobStore, StoredBlob } from "@millrace/core/ports";
 import { decodePart, isJsonObject } from "@millrace/core/wire";
@@ -36,6 +36,10 @@ export async function sentParts(
   pointer = "",
 ): Promise<readonly Part[]> {
   if (text !== undefined) return [{ kind: "text", id: partId("p1"), text: text.toWellFormed() }];
+  if (parts.length > defaultDraftLimits.parts) {
+    const detail = `an input has at most ${defaultDraftLimits.parts} parts`;
+    throw new Problem("invalid_request", detail, { pointer: `${pointer}/parts` });
+  }
   const given = new Set(parts.map(({ id }) => id));
   let next = 0;
   const newId = (): string => {
