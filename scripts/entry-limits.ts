@@ -54,7 +54,7 @@ export const entryLimits: Readonly<Record<string, number>> = {
   "@millrace/providers/vertex": 8,
   "@millrace/providers/vertex-anthropic": 8,
   "@millrace/server": 32,
-  "@millrace/server/dialect": 40,
+  "@millrace/server/dialect": 41,
   "@millrace/server/hub": 27,
   "@millrace/stores/file": 15,
   "@millrace/stores/postgres": 12,

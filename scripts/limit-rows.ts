@@ -33,6 +33,10 @@ const meanings: Readonly<Record<keyof ServerLimits, readonly [what: string, abov
   ticketsPerUser: ["tickets in a minute", "429 `rate_limited`"],
   abortsPerUser: ["stops in a minute, counted by themselves", "429 `rate_limited`"],
   notFoundPerUser: ["answers 404 in a minute", "429 `rate_limited`"],
+  wrongCredentialsPerAddress: [
+    "wrong credentials in a minute, of an address that is not shared",
+    "429 `rate_limited`, whatever is sent",
+  ],
   streamsPerUser: ["open streams, by process", "429 `quota_exceeded`"],
   viewersPerSession: ["viewers at once, by process", "429 `quota_exceeded`"],
   sessionsPerStream: ["sessions in one stream", "429 `quota_exceeded`"],

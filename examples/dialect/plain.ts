@@ -4,7 +4,7 @@ import type { ViewItem } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
 import { runIdOf } from "@millrace/core/writing";
 import * as kit from "@millrace/dialects/kit";
-import { fields, post, sentParts, sessionOf, text } from "@millrace/server/dialect";
+import { attachmentsOf, fields, post, sentParts, sessionOf, text } from "@millrace/server/dialect";
 import type { Dialect, RouteContext, RouteResponse } from "@millrace/server/dialect";
 
 // #region encoder
@@ -70,7 +70,7 @@ function stream(context: RouteContext, session: SessionRecord, run: Run): RouteR
 async function send(context: RouteContext): Promise<RouteResponse> {
   const body = context.body as { readonly id: string; readonly text: string }; // of the route's shape
   const session = await kit.openOrMake(context, context.params["chat"] ?? "");
-  const parts = await sentParts({ kind: "prompt", text: body.text }, async () => undefined);
+  const parts = await sentParts({ kind: "prompt", text: body.text }, attachmentsOf(context));
   const keyed = { ...context, key: kit.keyOf("plain", body.id) }; // sent twice, it is stored once
   const { inputId, n } = await post(keyed, session, { kind: "prompt" }, parts);
   return stream(context, session, { runId: runIdOf(inputId), head: n - 1 });

@@ -4,17 +4,19 @@ import { callId, itemId } from "../ids.ts";
 import { checkedJson } from "./inbox-context.ts";
 import type { Checked, InboxContext } from "./inbox-context.ts";
 import { answerInputIdOf } from "./ids.ts";
+import type { IndexedCall } from "./inbox-state.ts";
 import type { AnsweredCall, CallAnswer } from "./inbox.ts";
 import { refuse } from "./posted.ts";
 import type { Posted, Refused } from "./posted.ts";
 
 /** Answers a call, once. Vendors use call ids again, so the item that holds the call may be named. */
 export async function answerCall(
-  { poster, known }: InboxContext,
+  context: InboxContext,
   asked: AnsweredCall,
   answer: CallAnswer,
   by: Checked["by"],
 ): Promise<Posted | Refused> {
+  const { poster, known } = context;
   const called = callId(asked.callId);
   const holder = asked.itemId === undefined ? undefined : itemId(asked.itemId);
   const input = inputOf(called, answer);
@@ -31,12 +33,28 @@ export async function answerCall(
   if (!known.isOpen(call) && !known.inputs.has(id)) {
     return refuse("settled", `the call ${called} is over`);
   }
+  const reason = known.inputs.has(id) ? undefined : await whyNotYours(context, call);
+  if (reason !== undefined) return refuse("invalid", `the call ${called} ${reason}`);
   const posted = await poster.post(id, { type: "input_accepted", inputId: id, input, ...by });
   if (posted.accepted) {
     return { accepted: true, inputId: id, n: posted.fact.n, replayed: posted.replayed };
   }
   if (posted.reason !== "key_reused") return posted;
   return refuse("settled", `the call ${called} has another answer already`);
+}
+
+/** Why a client has nothing to answer, for a call that is open. Undefined: it has, or will have. */
+async function whyNotYours(
+  { known, clientTools }: InboxContext,
+  { callId: called, tool }: IndexedCall,
+): Promise<string | undefined> {
+  const { approvals, executions } = known.state;
+  if (approvals.some(({ asked, answer }) => asked.callId === called && answer === undefined))
+    return "waits for a decision: answer it once it is allowed";
+  const begun = executions.find((execution) => execution.callId === called);
+  const isClients =
+    begun === undefined ? (await clientTools?.())?.has(tool) !== false : begun.client === true;
+  return isClients ? undefined : "is carried out by the agent's own process: it takes no answer";
 }
 
 function inputOf(called: Extract<Input, { kind: "answer" }>["callId"], answer: CallAnswer): Input {

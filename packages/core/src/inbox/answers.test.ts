@@ -168,6 +168,23 @@ describe("answer", () => {
     expect(earlier).toMatchObject({ accepted: false, reason: "settled" });
   });
 
+  it("is taken before the call begins for a client's tool, and refused for one of the agent's process", async () => {
+    const { open } = await withCalls();
+    const clientTools = (name: string) => async () => new Set([name]);
+
+    const other = await open({ clientTools: clientTools("other") }).answer(
+      { callId: "call_1" },
+      { output: 1 },
+    );
+    const own = await open({ clientTools: clientTools("fill_in") }).answer(
+      { callId: "call_1" },
+      { output: 1 },
+    );
+
+    expect(other).toMatchObject({ accepted: false, reason: "invalid" });
+    expect(own).toMatchObject({ accepted: true });
+  });
+
   it("is refused for a call that is not there, and for what is no answer", async () => {
     const { open, store, uid } = await withCalls();
     const head = await store.head(uid);

@@ -27,7 +27,11 @@ import { stopRun } from "./stop.ts";
 export function createInbox(options: InboxOptions): Inbox {
   const { makeId = randomId } = options;
   const ports = { ...options, uid: sessionUid(options.uid) };
-  const context: InboxContext = { poster: new Poster(ports), known: new InboxState(ports) };
+  const context: InboxContext = {
+    poster: new Poster(ports),
+    known: new InboxState(ports),
+    clientTools: options.clientTools,
+  };
   let last: Promise<unknown> = Promise.resolve();
   /** Runs a call after all that were made before it. */
   const inOrder = <T>(

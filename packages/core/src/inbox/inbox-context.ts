@@ -4,7 +4,7 @@ import { actorText } from "../ids.ts";
 import type { InputId } from "../ids.ts";
 import { checkJson } from "../json.ts";
 import { keyedInputId } from "./ids.ts";
-import type { PostOptions } from "./inbox.ts";
+import type { InboxOptions, PostOptions } from "./inbox.ts";
 import type { InboxState } from "./inbox-state.ts";
 import type { Poster } from "./post.ts";
 
@@ -12,6 +12,7 @@ import type { Poster } from "./post.ts";
 export interface InboxContext {
   readonly poster: Poster;
   readonly known: InboxState;
+  readonly clientTools?: InboxOptions["clientTools"];
 }
 
 /** What was checked of a call's options. */

@@ -42,6 +42,7 @@ export interface IndexedInput {
 /** A call of a reply, which one item answers. */
 export interface IndexedCall {
   readonly callId: CallId;
+  readonly tool: string;
   /** The item that holds the call. */
   readonly holder: ItemId;
   readonly turnId: TurnId;
@@ -208,13 +209,13 @@ export class InboxState {
     }
     const calls = item.parts.filter((part) => part.kind === "tool_call");
     const answers = item.parts.filter((part) => part.kind === "tool_result");
-    for (const [at, { callId }] of calls.entries()) {
+    for (const [at, { callId, tool }] of calls.entries()) {
       // Answered within the reply, or a second call under one id, which the first one's answer answers.
       const settled =
         answers.some((part) => part.callId === callId) ||
         calls.findIndex((call) => call.callId === callId) !== at;
       const answer = laneItemIdOf(turnId, at + 1);
-      this.#calls.push({ callId, holder: item.id, turnId, answer, settled });
+      this.#calls.push({ callId, tool, holder: item.id, turnId, answer, settled });
     }
   }
 

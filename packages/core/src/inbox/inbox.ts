@@ -26,6 +26,11 @@ export interface InboxOptions {
   readonly actor?: Actor | undefined;
   /** The session as the caller has just read it. Left out, or without an answer: all facts are read. */
   readonly start?: (() => Promise<InboxStart | undefined>) | undefined;
+  /**
+   * The tools that clients carry out. Left out: the answer to a call that did not begin is taken, and nobody
+   * reads it if a process carries the call out.
+   */
+  readonly clientTools?: (() => Promise<ReadonlySet<string>>) | undefined;
 }
 
 /**
@@ -52,7 +57,8 @@ export interface Inbox {
   readonly deny: (approvalId: string, options?: DecideOptions) => Promise<Decided | Refused>;
   /**
    * Answers a call that a client carries out. The same answer again: accepted. Another one, or one to
-   * a call that is over: `settled`. A driver checks its shape.
+   * a call that is over: `settled`. One to a call that waits for a decision, or that a process carries out:
+   * `invalid`. A driver checks its shape.
    */
   readonly answer: (
     call: AnsweredCall,

@@ -2,7 +2,7 @@ import type { Json, JsonObject, Part } from "@millrace/core";
 import type { BlobScope } from "@millrace/core/ports";
 import { isJsonObject } from "@millrace/core/wire";
 import { messageField } from "./encode/user-messages.ts";
-import { blobsAt, Problem, sentParts } from "@millrace/server/dialect";
+import { attachmentsOf, Problem, sentParts } from "@millrace/server/dialect";
 import type { RouteContext } from "@millrace/server/dialect";
 import { filePart } from "../shared/sent-part.ts";
 import type { NewMessage } from "./body.ts";
@@ -27,7 +27,7 @@ export async function storedParts(
     };
     parts.push({ ...first, metadata: { [messageField]: { id, ...given } } }, ...others);
   }
-  return sentParts({ kind: "prompt", parts }, blobsAt(context.blobs, place));
+  return sentParts({ kind: "prompt", parts }, attachmentsOf(context, place));
 }
 
 async function contentParts(

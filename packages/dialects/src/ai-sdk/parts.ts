@@ -1,7 +1,7 @@
 import type { JsonObject, Part } from "@millrace/core";
 import type { BlobScope } from "@millrace/core/ports";
 import { messageField } from "./encode/history.ts";
-import { blobsAt, Problem, sentParts } from "@millrace/server/dialect";
+import { attachmentsOf, Problem, sentParts } from "@millrace/server/dialect";
 import type { RouteContext } from "@millrace/server/dialect";
 import { sentPart } from "../shared/sent-part.ts";
 import type { SentMessage } from "./body.ts";
@@ -23,7 +23,7 @@ export async function storedParts(
   const [first = {}, ...others] = parts;
   return sentParts(
     { kind: "prompt", parts: [{ ...first, metadata: named }, ...others] },
-    blobsAt(context.blobs, place),
+    attachmentsOf(context, place),
     pointer,
   );
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, Part } from "@millrace/core";
 import type { SessionRecord } from "@millrace/core/ports";
-import { blobsAt, Problem, sentParts } from "@millrace/server/dialect";
+import { attachmentsOf, Problem, sentParts } from "@millrace/server/dialect";
 import type { RouteContext } from "@millrace/server/dialect";
 import { sentPart } from "../shared/sent-part.ts";
 import type { SentPart } from "./input.ts";
@@ -16,5 +16,5 @@ export async function storedParts(
   for (const { part, pointer } of sent) parts.push(await sentPart(context, place, part, pointer));
   if (parts.length === 0)
     throw new Problem("invalid_request", "send a message, or answers", { pointer: "/input" });
-  return sentParts({ kind: "prompt", parts }, blobsAt(context.blobs, place), "/input");
+  return sentParts({ kind: "prompt", parts }, attachmentsOf(context, place), "/input");
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@millrace/core";
 import type { BlobScope, BlobPutOutcome } from "@millrace/core/ports";
 import { decodeBase64 } from "@millrace/core/wire";
-import { Problem } from "@millrace/server/dialect";
+import { checkMediaType, Problem } from "@millrace/server/dialect";
 import type { RouteContext } from "@millrace/server/dialect";
 
 /** Bytes of a part that stay in it. Larger ones become blobs. */
@@ -32,6 +32,7 @@ export async function filePart(
 ): Promise<JsonObject> {
   if (typeof mediaType !== "string" || typeof url !== "string")
     throw new Problem("invalid_request", "a file has a mediaType and a url", { pointer });
+  checkMediaType(mediaType, pointer);
   const isMedia = /^(?:image|audio|video)\//.test(mediaType);
   const name = typeof filename === "string" && filename !== "" ? filename : "file";
   const labels = isMedia ? { kind: "media", mediaType } : { kind: "file", name, mediaType };

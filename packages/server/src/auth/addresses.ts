@@ -1,12 +1,13 @@
 import { isLoopback } from "@millrace/core/checks";
 import type { Incoming } from "../http/request.ts";
 import { Problem } from "../http/problem.ts";
+import { countedAddress } from "./peers.ts";
 
 /** Which hosts and origins a server answers. */
 export interface AddressOptions {
   readonly hosts?: readonly string[] | undefined;
   readonly origins?: readonly string[] | undefined;
-  /** Whether `X-Forwarded-Host` and `X-Forwarded-Proto` are believed. */
+  /** Whether `X-Forwarded-Host`, `X-Forwarded-Proto` and the last of `X-Forwarded-For` are believed. */
   readonly trustProxy?: boolean | undefined;
   /** Local mode: only loopback hosts, only the own origin. */
   readonly local: boolean;
@@ -55,8 +56,18 @@ export class Addresses {
       throw wrongHost();
     }
     const proto = forwarded ? first(incoming.header("x-forwarded-proto")) : undefined;
+    if (proto !== undefined && proto !== "https" && proto !== "http") {
+      const detail = "X-Forwarded-Proto is https or http: a proxy that is trusted sets it";
+      throw new Problem("invalid_request", detail);
+    }
     const scheme = proto ?? (incoming.encrypted ? "https" : "http");
     return { host, origin: `${scheme}://${host}` };
+  }
+
+  /** The address by which a caller is counted. Undefined where many callers share it. */
+  counted(incoming: Incoming): string | undefined {
+    const { trustProxy = false, local } = this.#options;
+    return local ? undefined : countedAddress(incoming, trustProxy);
   }
 
   /** Whether pages of this origin may use the server. `null` is never listed. */

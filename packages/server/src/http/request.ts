@@ -19,6 +19,8 @@ export interface Incoming {
   readonly headers: () => Iterable<readonly [string, string]>;
   /** The size of all headers, about as they were sent. */
   readonly headerBytes: number;
+  /** The address at the other end of the connection, where the host gives it. */
+  readonly peer: string | undefined;
   /** Whether the connection to this process is encrypted. */
   readonly encrypted: boolean;
   /** Undefined if the request has no body. Read once. */

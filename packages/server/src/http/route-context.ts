@@ -78,6 +78,8 @@ export interface RouteContext extends TenantPorts {
   readonly publicPath: string;
   /** The names of the tools that clients of a session carry out. */
   readonly clientTools: ClientTools;
+  /** Whether a file of an input may be at this address. */
+  readonly acceptsUrl: (url: URL) => boolean;
   readonly quotas: Quotas;
   /** By the store's clock. */
   readonly now: () => number;

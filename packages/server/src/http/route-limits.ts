@@ -22,6 +22,7 @@ export interface ServerLimits {
   readonly ticketsPerUser: number;
   readonly abortsPerUser: number;
   readonly notFoundPerUser: number;
+  readonly wrongCredentialsPerAddress: number;
   readonly streamsPerUser: number;
   readonly viewersPerSession: number;
   readonly sessionsPerStream: number;
@@ -63,6 +64,7 @@ export const defaultLimits: ServerLimits = {
   ticketsPerUser: 60,
   abortsPerUser: 120,
   notFoundPerUser: 60,
+  wrongCredentialsPerAddress: 100,
   streamsPerUser: 50,
   viewersPerSession: 20,
   sessionsPerStream: 50,

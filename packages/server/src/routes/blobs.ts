@@ -16,7 +16,7 @@ export const uploadBlob: RouteWork = async (context) => {
   }
   const room = Math.max(0, limits.blobBytesPerSession - (await blobs.total(place)));
   const limit = Math.min(limits.blobBytes, room);
-  const mediaType = header("content-type") ?? "application/octet-stream";
+  const mediaType = checkMediaType(header("content-type") ?? "application/octet-stream");
   const kept = hashBytes(bytes ?? noBytes());
   const fits = Number(header("content-length") ?? 0) <= room;
   const put: BlobPutOutcome = fits
@@ -91,6 +91,13 @@ function uploaded(put: BlobPutOutcome): Answer {
     default:
       return put satisfies never;
   }
+}
+
+/** A media type that a store can keep. Throws `invalid_request`. */
+export function checkMediaType(mediaType: string, pointer?: string): string {
+  if (/^[\x20-\x7e]{1,255}$/.test(mediaType)) return mediaType;
+  const detail = "a media type has 1 to 255 characters of ASCII, such as image/png";
+  throw new Problem("invalid_request", detail, pointer === undefined ? {} : { pointer });
 }
 
 /** Media that a page may show. SVG and HTML are never among them. */

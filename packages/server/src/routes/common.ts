@@ -21,12 +21,14 @@ export function actorOf({ who }: Pick<RouteContext, "who">): Actor {
 
 /** What people send to a session, in the name of the caller. Reads no more of the session than it needs. */
 export function inboxOf(
-  context: Pick<RouteContext, "store" | "log" | "who">,
-  { uid, sessionId }: Pick<SessionRecord, "uid" | "sessionId">,
+  context: Pick<RouteContext, "store" | "log" | "who" | "clientTools">,
+  session: SessionRecord,
 ): Inbox {
   const { store, log } = context;
+  const { uid, sessionId } = session;
   const start = startOf({ store, uid, sessionId });
-  return createInbox({ store, log, uid, actor: actorOf(context), start });
+  const clientTools = (): Promise<ReadonlySet<string>> => context.clientTools(session);
+  return createInbox({ store, log, uid, actor: actorOf(context), start, clientTools });
 }
 
 /** A list of vendors' members by the W3C's rule, within the length that everybody takes. */

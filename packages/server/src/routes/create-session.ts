@@ -7,7 +7,7 @@ import type { Metadata } from "../http/types.ts";
 import { actorOf, pathSegment, replayedHeader, traceOf } from "./common.ts";
 import { createdBy, generatedId, marked } from "./created-by.ts";
 import { checkMetadata, makeOnce } from "./make-once.ts";
-import { noBlobs, sentParts } from "./sent-parts.ts";
+import { attachmentsOf, sentParts } from "./sent-parts.ts";
 import type { SentInput } from "./sent-parts.ts";
 import { fullSessionJson } from "./session-json.ts";
 
@@ -55,7 +55,7 @@ export const createSession: RouteWork = async (context) => {
 /** The same fact as the inbox makes of an input, so that a repeat by `inputs` is the same input. */
 async function firstInput(context: RouteContext, input: SentInput): Promise<FirstInput> {
   const { key = "" } = context;
-  const parts = await sentParts(input, noBlobs, "/input");
+  const parts = await sentParts(input, attachmentsOf(context), "/input");
   const inputId = admitInput(`input_${key}`);
   const { kind, options } = input;
   const trace = traceOf(context);

@@ -56,6 +56,8 @@ export async function makeOnce(
   if (made === "other") {
     throw new Problem("key_reused", "this key made a session of another request: take a new key");
   }
+  // It says that the name exists, so it counts like a 404: names can't be tried out.
+  if (found?.owner !== owner) await quotas.missed();
   throw new Problem("session_exists", "this name is taken: choose another one");
 }
 

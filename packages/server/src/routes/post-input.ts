@@ -8,7 +8,7 @@ import type { RouteContext, RouteWork } from "../http/route-context.ts";
 import { overspentProblem } from "./make-once.ts";
 import { inboxOf, replayedHeader, sessionOf, traceOf } from "./common.ts";
 import { problemOf } from "./refusals.ts";
-import { blobsAt, sentParts } from "./sent-parts.ts";
+import { attachmentsOf, sentParts } from "./sent-parts.ts";
 import type { SentInput } from "./sent-parts.ts";
 import { waitForRun } from "./wait-for-run.ts";
 import { cursorOf, sessionStream } from "./session-stream.ts";
@@ -25,7 +25,7 @@ export const postInput: RouteWork = async (context) => {
     throw new Problem("not_acceptable", "only a prompt has a run of its own to stream");
   }
   const { uid, tenant } = session;
-  const parts = await sentParts(sent, blobsAt(context.blobs, { tenant, uid }));
+  const parts = await sentParts(sent, attachmentsOf(context, { tenant, uid }));
   const posted = await post(context, session, sent, parts);
   const headers = { ...replayedHeader(posted.replayed), ...runHeader(posted) };
   const { runId, n } = posted;

@@ -1,8 +1,9 @@
 import { defaultDraftLimits, partId } from "@millrace/core/writing";
 import type { JsonObject, Part } from "@millrace/core";
-import type { BlobScope, BlobStore, StoredBlob } from "@millrace/core/ports";
+import type { BlobScope, StoredBlob } from "@millrace/core/ports";
 import { decodePart, isJsonObject } from "@millrace/core/wire";
 import { Problem } from "../http/problem.ts";
+import type { RouteContext } from "../http/route-context.ts";
 
 /** An input as a client sends it, of the shape that the route checks. */
 export interface SentInput {
@@ -15,16 +16,23 @@ export interface SentInput {
 /** Bytes of a part that are taken as they are. Larger ones are uploaded first. */
 const inlineBytes = 32 * 1_024;
 
-/** Finds a blob of the session, and lets its age begin again. Undefined: there is none. */
-export type FindBlob = (hash: string) => Promise<StoredBlob | undefined>;
-
-/** Finds the blobs of a place. */
-export function blobsAt(blobs: BlobStore, place: BlobScope): FindBlob {
-  return (hash) => blobs.find(place, hash, { renew: true });
+/** What the parts of an input may name. */
+export interface Attachments {
+  /** Finds a blob of the session, and lets its age begin again. Undefined: there is none. */
+  readonly find: (hash: string) => Promise<StoredBlob | undefined>;
+  /** Whether a file may be at this address, from which a model's vendor reads it. */
+  readonly acceptsUrl: (url: URL) => boolean;
 }
 
-/** In a session that does not exist yet. */
-export const noBlobs: FindBlob = async () => undefined;
+/** Those of a session. `place` is left out for one that does not exist yet: it has no blobs. */
+export function attachmentsOf(
+  { blobs, acceptsUrl }: Pick<RouteContext, "blobs" | "acceptsUrl">,
+  place?: BlobScope,
+): Attachments {
+  const find = async (hash: string): Promise<StoredBlob | undefined> =>
+    place && blobs.find(place, hash, { renew: true });
+  return { find, acceptsUrl };
+}
 
 /**
  * The parts of an input, with ids where the client gave none, and with the sizes of their blobs. Throws
@@ -32,7 +40,7 @@ export const noBlobs: FindBlob = async () => undefined;
  */
 export async function sentParts(
   { text, parts = [] }: SentInput,
-  find: FindBlob,
+  attachments: Attachments,
   pointer = "",
 ): Promise<readonly Part[]> {
   if (text !== undefined) return [{ kind: "text", id: partId("p1"), text: text.toWellFormed() }];
@@ -51,17 +59,22 @@ export async function sentParts(
   for (const [at, part] of parts.entries()) {
     const where = `${pointer}/parts/${at}`;
     const named = { ...part, id: part["id"] ?? newId() };
-    const decoded = decodePart(await withBlob(named, find, where));
+    const decoded = decodePart(await withBlob(named, attachments, where));
     if (!decoded.ok) {
       throw new Problem("invalid_request", decoded.fault.message, { pointer: where });
     }
     checkSize(decoded.value, `${where}/bytes`);
+    checkUrl(decoded.value, attachments, `${where}/url`);
     sent.push(decoded.value);
   }
   return sent;
 }
 
-async function withBlob(part: JsonObject, find: FindBlob, where: string): Promise<JsonObject> {
+async function withBlob(
+  part: JsonObject,
+  { find }: Attachments,
+  where: string,
+): Promise<JsonObject> {
   const { blob } = part;
   if (!isJsonObject(blob)) return part;
   const { hash, size } = blob;
@@ -83,4 +96,12 @@ function checkSize(part: Part, pointer: string): void {
     pointer,
     limit: inlineBytes,
   });
+}
+
+function checkUrl(part: Part, { acceptsUrl }: Attachments, pointer: string): void {
+  if ((part.kind !== "file" && part.kind !== "media") || part.url === undefined) return;
+  const url = URL.parse(part.url);
+  if (url !== null && acceptsUrl(url)) return;
+  const detail = "a file at this address is not taken: use an https address, or upload its bytes";
+  throw new Problem("invalid_request", detail, { pointer });
 }

@@ -52,6 +52,7 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     hosts: optional(list("pass a list such as app.example")),
     cookies: optional(flag),
     trustProxy: optional(flag),
+    acceptsUrl: optional(call("pass a function that gets a URL, or leave it out")),
     limits: optional(record()),
     streams: optional(record()),
     onRequest: optional(call()),

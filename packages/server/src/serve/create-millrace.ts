@@ -29,6 +29,7 @@ import { HeldBytes } from "../limits/held-bytes.ts";
 import { OwnedSessions } from "../limits/owned-sessions.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
 import { Slots } from "../limits/slots.ts";
+import { WrongCredentials } from "../limits/wrong-credentials.ts";
 import { Spend } from "../limits/spend.ts";
 import { openapiDocument } from "../openapi/document.ts";
 import { works } from "../routes/works.ts";
@@ -143,10 +144,11 @@ function countersOf(
   counters: Counters,
   limits: ServerLimits,
   { monotonic }: Clock,
-): Pick<PipelineParts, "limits" | "rates" | "slots" | "heldBytes" | "owned"> {
+): Pick<PipelineParts, "limits" | "rates" | "wrongCredentials" | "slots" | "heldBytes" | "owned"> {
   return {
     limits,
     rates: new RateLimits(counters, limits),
+    wrongCredentials: new WrongCredentials(counters, limits, monotonic),
     slots: new Slots(limits),
     heldBytes: new HeldBytes(limits),
     owned: new OwnedSessions(limits.sessionsPerUser, monotonic),
@@ -175,15 +177,17 @@ function routeParts(
   };
 }
 
-/** Where it is mounted and where pages find it, without a slash at the end, and what its pages may carry out. */
+/** Where it is mounted and where pages find it, without a slash at the end, and what its pages may carry out and send. */
 function applicationOf({
   agent,
   basePath = "",
   publicPath = basePath,
-}: MillraceOptions): Pick<PipelineParts, "basePath" | "publicPath" | "clientTools"> {
+  acceptsUrl = ({ protocol }) => protocol === "https:",
+}: MillraceOptions): Pick<PipelineParts, "basePath" | "publicPath" | "clientTools" | "acceptsUrl"> {
   const trimmed = (path: string): string => path.replace(/\/+$/, "");
   const clientTools = clientToolsOf(agent);
-  return { basePath: trimmed(basePath), publicPath: trimmed(publicPath), clientTools };
+  const paths = { basePath: trimmed(basePath), publicPath: trimmed(publicPath) };
+  return { ...paths, clientTools, acceptsUrl };
 }
 
 /** The token of this installation is printed when it is made, once. */

@@ -24,6 +24,10 @@ export class WebIncoming implements Incoming {
     return query === "" ? path : `${path}?${query}`;
   }
 
+  get peer(): undefined {
+    return undefined; // who called is not known here
+  }
+
   get encrypted(): boolean {
     return this.#url.protocol === "https:";
   }

@@ -52,8 +52,13 @@ export interface MillraceOptions<A extends Agent = Agent> {
   readonly hosts?: readonly string[] | undefined;
   /** Whether pages of other origins send their cookies. */
   readonly cookies?: boolean | undefined;
-  /** Whether `X-Forwarded-Host` and `X-Forwarded-Proto` are believed. */
+  /** Whether `X-Forwarded-Host`, `X-Forwarded-Proto` and the last of `X-Forwarded-For` are believed. */
   readonly trustProxy?: boolean | undefined;
+  /**
+   * Whether a file that is sent may be at this address: a model's vendor reads it from there, and pages show it.
+   * Left out: `https:` only.
+   */
+  readonly acceptsUrl?: ((url: URL) => boolean) | undefined;
   readonly limits?: Partial<ServerLimits> | undefined;
   readonly streams?: StreamSettings | undefined;
   /** Called once for each request. One that fails changes no answer, and logs a warning. */

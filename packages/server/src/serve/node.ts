@@ -27,6 +27,10 @@ export class NodeIncoming implements Incoming {
     return this.#request.url ?? "/";
   }
 
+  get peer(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
   get encrypted(): boolean {
     return "encrypted" in this.#request.socket;
   }

@@ -1,12 +1,8 @@
-import type { Clock, SessionRecord } from "@millrace/core/ports";
-import { identify, unauthenticated } from "../auth/authenticator.ts";
-import type { Authenticate } from "../auth/authenticator.ts";
-import type { Addresses } from "../auth/addresses.ts";
+import type { SessionRecord } from "@millrace/core/ports";
 import {
   formOf,
   namedForm,
   waitOf,
-  requestHead,
   belowBase,
   pathSegments,
   splitTarget,
@@ -30,8 +26,9 @@ import type { RateLimits } from "../limits/rate-limits.ts";
 import type { OwnedSessions } from "../limits/owned-sessions.ts";
 import type { Slots, StreamSlot } from "../limits/slots.ts";
 import type { Spend } from "../limits/spend.ts";
-import type { ReadTicket, Tickets } from "../auth/tickets.ts";
 import type { Access } from "./access.ts";
+import { countedCaller } from "./caller.ts";
+import type { Caller, CallerParts } from "./caller.ts";
 import { Exchange } from "./exchange.ts";
 import type { ExchangeSettings } from "./exchange.ts";
 import { problemOf } from "./faults.ts";
@@ -42,15 +39,14 @@ import { wasRemoved } from "./access.ts";
 import type { Tenants } from "./tenants.ts";
 
 /** What the pipeline is made of. */
-export interface PipelineParts {
+export interface PipelineParts extends CallerParts {
   readonly basePath: string;
   readonly publicPath: string;
   readonly clientTools: ClientTools;
+  readonly acceptsUrl: (url: URL) => boolean;
   readonly table: RouteTable;
   /** Headers of requests that pages of other origins may send for the dialects. */
   readonly dialectHeaders: readonly string[];
-  readonly addresses: Addresses;
-  readonly authenticate: Authenticate;
   /** Whether health needs credentials too. */
   readonly local: boolean;
   readonly access: Access;
@@ -62,8 +58,6 @@ export interface PipelineParts {
   readonly spend: Spend;
   readonly tenants: Tenants;
   readonly streams: OpenStreams;
-  /** Undefined in local mode, which has no tickets. */
-  readonly tickets: Tickets | undefined;
   readonly settings: ExchangeSettings;
   /** The functions of the routes, by their names. */
   readonly works: ReadonlyMap<string, RouteWork>;
@@ -72,7 +66,6 @@ export interface PipelineParts {
   /** Aborted when waits are to answer with what is. */
   readonly closing: AbortSignal;
   /** Of this host. */
-  readonly clock: Clock;
   readonly uniqueName: () => string;
 }
 
@@ -120,7 +113,7 @@ async function answer(parts: PipelineParts, exchange: Exchange): Promise<Reply> 
   if (matched === undefined) return exchange.reply(preflight(verbs, parts.dialectHeaders));
   const { route } = matched;
   const isNeeded = route.signedIn || parts.local;
-  const caller = isNeeded ? await callerOf(parts, exchange, matched, rawQuery) : undefined;
+  const caller = isNeeded ? await countedCaller(parts, exchange, matched, rawQuery) : undefined;
   exchange.who = caller?.who;
   if (caller !== undefined) exchange.rate = await parts.rates.charge(caller.who, route.bucket);
   const own = parts.own.get(route.name);
@@ -142,44 +135,6 @@ function refuseLongHeaders({ headerBytes }: Incoming, limit: number): void {
 function isExplicit(incoming: Incoming, matched: Matched | undefined, query: RawQuery): boolean {
   if (incoming.header("authorization") !== undefined) return true;
   return matched?.route.ticket !== undefined && query.has("ticket");
-}
-
-/** For whom a request acts, and how to find that out again while its stream is open. */
-interface Caller {
-  readonly who: Identity;
-  readonly ticket: ReadTicket | undefined;
-  readonly identify: () => Promise<Identity | undefined>;
-}
-
-async function callerOf(
-  parts: PipelineParts,
-  { incoming, address }: Exchange,
-  { route, params }: Matched,
-  query: RawQuery,
-): Promise<Caller> {
-  const presented = route.ticket === undefined ? undefined : query.get("ticket");
-  if (route.ticket !== undefined && presented !== undefined) {
-    const asked = { use: route.ticket, sessionId: params["id"] ?? "", hash: params["hash"] };
-    const ticket = await parts.tickets?.read(presented, asked, parts.clock.now());
-    if (ticket === undefined) throw unauthenticated();
-    const { who } = ticket;
-    return { who, ticket, identify: async () => who };
-  }
-  const url = `${address?.origin ?? "http://localhost"}${splitTarget(incoming.target).path}`;
-  const { header } = incoming;
-  const ask = (): Promise<Identity> =>
-    identify(
-      parts.authenticate,
-      { header, request: () => requestHead(incoming, url) },
-      parts.clock,
-    );
-  return { who: await ask(), ticket: undefined, identify: () => ask().catch(undefinedIfRefused) };
-}
-
-/** A refusal is an answer; that nothing answered is not. */
-function undefinedIfRefused(error: unknown): undefined {
-  if (error instanceof Problem && error.code === "unauthenticated") return undefined;
-  throw error;
 }
 
 /** A request whose caller is known. */
@@ -243,6 +198,7 @@ async function work(parts: PipelineParts, exchange: Exchange, admitted: Admitted
       limits,
       publicPath: parts.publicPath,
       clientTools: parts.clientTools,
+      acceptsUrl: parts.acceptsUrl,
       quotas: quotasOf(parts, ports, who),
       now: () => ports.store.now(),
       clock: parts.clock,
