@@ -169,7 +169,7 @@ class History implements AsyncDisposable {
     const source = this.anyName();
     const made = this.model.find(person.tenant, source);
     const store = this.#storeOf(person.tenant);
-    const record = await store.find(source as never);
+    const record = await store.find(source);
     const facts = record === undefined ? [] : await store.read(record.uid);
     const last = facts.findLast(
       (fact) => fact.type === "item_committed" && fact.item.author === "model",
@@ -298,7 +298,8 @@ it(
         for (let step = 0; step < 16; step += 1)
           await history[history.random.pick(steps)](history.random.pick(people));
       } catch (error) {
-        throw new Error(`history ${seed}, after ${history.asked} requests: ${String(error)}`);
+        const shown = `history ${seed}, after ${history.asked} requests: ${String(error)}`;
+        throw new Error(shown, { cause: error });
       }
       asked += history.asked;
     };
