@@ -63,7 +63,7 @@ export function limitRows(): readonly (readonly string[])[] {
 
 function shown(name: string, value: number): string {
   if (value === Infinity) return "none";
-  const isSize = name.includes("Bytes");
+  const isSize = /bytes/i.test(name);
   if (isSize && value >= 2 ** 30) return `${value / 2 ** 30} GiB`;
   if (isSize && value >= 2 ** 20) return `${value / 2 ** 20} MiB`;
   if (isSize) return `${value / 2 ** 10} KiB`;

@@ -3,13 +3,14 @@
  *
  *     npm run verify             all of them
  *     npm run verify -- P2 P7    some of them
+ *     npm run security           the attack tests: those of the table of docs/security.md
  *
- * The registry is packages/conformance/promises.ts. Lines that a test prints with `count:` at their
+ * The registries are packages/conformance/promises.ts and security.ts. Lines that a test prints with `count:` at their
  * beginning are shown with its promise, so that a reader sees how much was tried.
  */
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type Reporter, type TestCase, startVitest } from "vitest/node";
+import { promises as allPromises } from "../packages/conformance/promises.ts";
+import { securityRows } from "../packages/conformance/security.ts";
 import { root } from "./workspace.ts";
 
 /** One row of the registry. */
@@ -106,9 +107,10 @@ async function verify(chosen: readonly Promised[]): Promise<boolean> {
   return held.length === chosen.length;
 }
 
-const registry = join(root, "packages/conformance/promises.ts");
-const { promises } = (await import(pathToFileURL(registry).href)) as { promises: Promised[] };
-const wanted = process.argv.slice(2);
+const [first, ...others] = process.argv.slice(2);
+const isSecurity = first === "security";
+const promises: readonly Promised[] = isSecurity ? attacks() : allPromises;
+const wanted = isSecurity || first === undefined ? others : [first, ...others];
 const unknown = wanted.filter((id) => !promises.some((promise) => promise.id === id));
 const chosen = promises.filter(({ id }) => wanted.length === 0 || wanted.includes(id));
 
@@ -118,4 +120,18 @@ if (unknown.length > 0) {
   process.exitCode = 1;
 } else {
   process.exitCode = (await verify(chosen)) ? 0 : 1;
+}
+
+/** The rows of the security table that have tests. Those without are named, and count for nothing. */
+function attacks(): readonly Promised[] {
+  const without = securityRows.filter(({ tests }) => tests.length === 0);
+  for (const { promise, about } of without) console.log(`${promise}  ${about}: no test yet\n`);
+  return securityRows
+    .filter(({ tests }) => tests.length > 0)
+    .map(({ promise, about, mechanism, tests }) => ({
+      id: `${promise}, ${about}`,
+      promise: mechanism,
+      holds: about,
+      tests: tests.map((file) => ({ file })),
+    }));
 }

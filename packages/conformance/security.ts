@@ -119,6 +119,48 @@ export const securityRows: readonly SecurityRow[] = [
     tests: [],
   },
   {
+    promise: "P26",
+    about: "access follows records, never names",
+    mechanism:
+      "A session of a sub-agent is made in the step that stores its call, as a column of its record: a name makes nobody's session a child. It is its root's for every action, and each one is asked about when it is read, also behind a fork. Names of their form are refused at every entry.",
+    tests: [
+      "tests/attacks/children.test.ts",
+      "tests/attacks/matrix.test.ts",
+      "tests/attacks/access-histories.test.ts",
+    ],
+  },
+  {
+    promise: "P26",
+    about: "`authorize` is asked about what will be",
+    mechanism:
+      "Making, changing and forking a session ask with the metadata that it would have, and with the record as it is.",
+    tests: ["packages/server/src/serve/authorize.test.ts"],
+  },
+  {
+    promise: "P26",
+    about: "what is refused looks like what is not there",
+    mechanism:
+      "Without `read` a session is the one 404, at the same time as a missing one. Missing names are counted by user, and names that are taken too.",
+    tests: [
+      "tests/attacks/matrix.test.ts",
+      "packages/server/src/http/grid.test.ts",
+      "packages/server/src/serve/odd-requests.test.ts",
+    ],
+  },
+  {
+    promise: "P26",
+    about: "one caller takes little of the server",
+    mechanism:
+      "Bodies are bounded by route, by values and by what a user and a process hold at once, and a large one is read in several turns. Requests, bytes, streams, spend and wrong credentials are counted.",
+    tests: [
+      "tests/attacks/bounded.test.ts",
+      "packages/server/src/serve/bad-input.test.ts",
+      "packages/server/src/serve/raw-input.test.ts",
+      "packages/server/src/serve/odd-requests.test.ts",
+      "tests/web/shared-limits.test.ts",
+    ],
+  },
+  {
     promise: "P27",
     about: "a page of another origin gets nothing",
     mechanism:
