@@ -1,4 +1,4 @@
-import { expects } from "@millrace/core/checks";
+import { expects, shown } from "@millrace/core/checks";
 import type { OptionCheck, OptionChecks } from "@millrace/core/checks";
 import { bearerAuth, keyAuth } from "./auth.ts";
 import type { Key } from "./auth.ts";
@@ -24,15 +24,18 @@ export interface VertexPlace {
   readonly baseUrl?: string | undefined;
 }
 
+/** They become parts of the address, so nothing else may stand in them. */
 const word = (fix: string): OptionCheck => ({
   accepts: (value) => typeof value === "string" && /^[\w.:-]+$/.test(value),
   fix,
 });
+const projectCheck: OptionCheck = word('use the id of the project, as in "my-project"');
+const locationCheck: OptionCheck = word('use a location such as "europe-west4" or "global"');
 
 /** Checks of the options above. */
 export const placeChecks: OptionChecks<VertexPlace> = {
-  project: expects.optional(word('use the id of the project, as in "my-project"')),
-  location: expects.optional(word('use a location such as "europe-west4" or "global"')),
+  project: expects.optional(projectCheck),
+  location: expects.optional(locationCheck),
   token: expects.optional(keyCheck),
   baseUrl: expects.optional(addressCheck),
 };
@@ -47,14 +50,38 @@ export const noKey: OptionCheck = notHere("Vertex wants an access token here: pa
 export function placeOf(place: VertexPlace, version: string): Endpoint {
   return {
     get baseUrl() {
-      const project = place.project ?? process.env["GOOGLE_CLOUD_PROJECT"] ?? "";
-      const location = place.location ?? (process.env["GOOGLE_CLOUD_LOCATION"] || "global");
-      if (project === "") return "";
+      if (placeFault(place) !== undefined) return "";
+      const { project, location } = namesOf(place);
       const base = place.baseUrl?.replace(/\/+$/, "") ?? `https://${hostOf(location)}/${version}`;
       return `${base}/projects/${project}/locations/${location}`;
     },
-    missing: "pass project, or set GOOGLE_CLOUD_PROJECT",
+    get missing() {
+      return placeFault(place);
+    },
   };
+}
+
+/** The names of the options or of the environment. Empty counts as unset there: shells unset a variable so. */
+function namesOf({
+  project,
+  location,
+}: VertexPlace): Readonly<Record<"project" | "location", string>> {
+  return {
+    project: project ?? process.env["GOOGLE_CLOUD_PROJECT"] ?? "",
+    location: location ?? (process.env["GOOGLE_CLOUD_LOCATION"] || "global"),
+  };
+}
+
+/** Why there is no address. Options were checked when the model was made; the environment is checked here. */
+function placeFault(place: VertexPlace): string | undefined {
+  const { project, location } = namesOf(place);
+  if (project === "") return "pass project, or set GOOGLE_CLOUD_PROJECT";
+  if (!projectCheck.accepts(project)) {
+    return `GOOGLE_CLOUD_PROJECT is ${shown(project)}: ${projectCheck.fix}`;
+  }
+  return locationCheck.accepts(location)
+    ? undefined
+    : `GOOGLE_CLOUD_LOCATION is ${shown(location)}: ${locationCheck.fix}`;
 }
 
 function hostOf(location: string): string {

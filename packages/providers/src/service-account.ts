@@ -1,10 +1,11 @@
 import { createPrivateKey } from "node:crypto";
-import { checkOption, checkOptions, expects } from "@millrace/core/checks";
+import { checkOption, checkOptions, expects, shown } from "@millrace/core/checks";
 import type { OptionChecks } from "@millrace/core/checks";
 import { systemClock } from "@millrace/core/model";
 import type { Clock } from "@millrace/core/ports";
 import { AuthFailure } from "./auth-failure.ts";
 import { checkNetwork } from "./check-network.ts";
+import { failure } from "./failure.ts";
 import { askServer } from "./transport/ask.ts";
 import type { Question } from "./transport/ask.ts";
 import type { Network } from "./transport/network.ts";
@@ -63,8 +64,7 @@ export function serviceAccount(
   return keepToken(load, clock);
 }
 
-const metadataUri =
-  "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token";
+const metadataPath = "/computeMetadata/v1/instance/service-accounts/default/token";
 
 /**
  * Access tokens of the machine that the program runs on, for the option `token`: Compute Engine, Cloud Run, GKE.
@@ -75,12 +75,19 @@ export function metadataToken(options: Pick<TokenOptions, "clock"> = {}): () => 
   const { network: _, ...own } = checks;
   const door = { name: "metadataToken", from: metadataToken };
   checkOptions<Pick<TokenOptions, "clock">>(door, options, own);
-  const load = (): Promise<Lease> => {
-    const url = new URL(metadataUri);
-    url.host = process.env["GCE_METADATA_HOST"] || url.host;
-    return lease({ url: url.href, headers: { "metadata-flavor": "Google" } }, { proxy: false });
+  const load = async (): Promise<Lease> => {
+    const url = `http://${metadataHost()}${metadataPath}`;
+    return await lease({ url, headers: { "metadata-flavor": "Google" } }, { proxy: false });
   };
   return keepToken(load, options.clock);
+}
+
+/** The variable is read for each request. Empty counts as unset: shells unset a variable so. */
+function metadataHost(): string {
+  const named = process.env["GCE_METADATA_HOST"] || "metadata.google.internal";
+  if (/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(named)) return named;
+  const message = `GCE_METADATA_HOST is ${shown(named)}: use a host, or a host and a port`;
+  throw new AuthFailure(failure("bad_request", message));
 }
 
 async function lease(question: Question, network: Network | undefined): Promise<Lease> {

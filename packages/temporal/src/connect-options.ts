@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "@temporalio/client";
-import { expects, plainTransportFault, refusal } from "@millrace/core/checks";
-import type { Door, OptionChecks } from "@millrace/core/checks";
+import { checkOption, expects, plainTransportFault, refusal } from "@millrace/core/checks";
+import type { Door, OptionCheck, OptionChecks } from "@millrace/core/checks";
 
 /** How Temporal is reached, unless the application hands over a connection of its own. */
 export interface TemporalConnectOptions {
@@ -18,9 +18,11 @@ export interface TemporalConnectOptions {
 
 const { anything, call, either, flag, optional, text } = expects;
 
+const addressCheck: OptionCheck = optional(text("use a host and a port, such as 127.0.0.1:7233"));
+
 /** The checks of these options, at each door that has them. */
 export const connectChecks: OptionChecks<TemporalConnectOptions> = {
-  address: optional(text("use a host and a port, such as 127.0.0.1:7233")),
+  address: addressCheck,
   namespace: optional(text("use the name of a namespace")),
   tls: anything,
   apiKey: optional({ ...either(text(), call(), "use a text or a function"), secret: true }),
@@ -38,13 +40,16 @@ export const connectNames: readonly (keyof TemporalConnectOptions)[] = [
 
 /** Where Temporal is. The one place that reads the environment. */
 export function addressOf({ address }: TemporalConnectOptions): string {
-  const named = process.env["TEMPORAL_ADDRESS"];
-  return address ?? (named === undefined || named === "" ? "127.0.0.1:7233" : named);
+  return address ?? process.env["TEMPORAL_ADDRESS"] ?? "127.0.0.1:7233";
 }
 
-/** Throws for an address on another machine that would be reached without TLS. */
-export function refusePlain(door: Door, options: TemporalConnectOptions): void {
-  const { tls, apiKey, allowPlain } = options;
+/**
+ * Throws for an address of the environment that the option would not take, and for one on another machine that
+ * would be reached without TLS.
+ */
+export function checkAddress(door: Door, options: TemporalConnectOptions): void {
+  const { address, tls, apiKey, allowPlain } = options;
+  if (address === undefined) checkOption(door, "TEMPORAL_ADDRESS", addressOf({}), addressCheck);
   const host = addressOf(options).replace(/:\d+$/, "");
   // Temporal's SDK uses TLS also for an API key.
   const encrypted = (tls ?? apiKey !== undefined) !== false;

@@ -1,5 +1,5 @@
-import { checkOptions, expects, refusal } from "@millrace/core/checks";
-import type { Door } from "@millrace/core/checks";
+import { checkOption, checkOptions, expects, refusal } from "@millrace/core/checks";
+import type { Door, OptionCheck } from "@millrace/core/checks";
 import { dialectCollision } from "../http/dialect.ts";
 import type { Dialect } from "../http/dialect.ts";
 import { defaultLimits } from "../http/route-limits.ts";
@@ -8,6 +8,12 @@ import { routesWith } from "../http/routes.ts";
 import type { MillraceOptions, StreamSettings } from "./millrace.ts";
 
 const { above0, call, either, flag, from0, having, list, optional, record, text, whole } = expects;
+
+const secretCheck: OptionCheck = {
+  accepts: isLong,
+  fix: "use a text of 32 characters or more, such as one of `openssl rand -hex 32`, or leave it out",
+  secret: true,
+};
 
 /** Throws `invalid_definition` for options of a server that can't be used. */
 export function checkMillraceOptions(options: unknown, from: Door["from"]): void {
@@ -37,11 +43,7 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     counters: optional(
       having(["take", "hold", "release"], "pass counters, such as redisCounters()"),
     ),
-    secret: optional({
-      ...text("use a text of 32 characters or more"),
-      accepts: isLong,
-      secret: true,
-    }),
+    secret: optional(secretCheck),
     basePath: optional({ accepts: isPath, fix: "use a path such as /agent" }),
     publicPath: optional({ accepts: isPath, fix: "use a path such as /agent" }),
     dialects: optional({
@@ -63,7 +65,9 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
       call("pass a function that gives a number from 0 to below 1, or leave it out"),
     ),
   });
-  const { limits = {}, streams = {}, dialects = [] } = options as MillraceOptions; // checked above
+  const given = options as MillraceOptions; // checked above
+  checkEnvironment(door, given);
+  const { limits = {}, streams = {}, dialects = [] } = given;
   const collision = dialectCollision(dialects, routesWith());
   if (collision !== undefined) throw refusal(door, collision);
   const limitChecks = Object.fromEntries(
@@ -80,6 +84,18 @@ export function checkMillraceOptions(options: unknown, from: Door["from"]): void
     }),
     budgetBytes: optional(whole(1)),
   });
+}
+
+/** The variables that count because an option was left out, by the checks of options. */
+function checkEnvironment(door: Door, { secret, authenticate }: MillraceOptions): void {
+  if (secret === undefined) {
+    // An empty text counts as a value: with it, anyone could sign a ticket.
+    checkOption(door, "MILLRACE_SECRET", process.env["MILLRACE_SECRET"], optional(secretCheck));
+  }
+  if (authenticate === undefined) {
+    const path = optional(text("use the path of a file, or unset it"));
+    checkOption(door, "MILLRACE_TOKEN_FILE", process.env["MILLRACE_TOKEN_FILE"], path);
+  }
 }
 
 function isLong(value: unknown): boolean {

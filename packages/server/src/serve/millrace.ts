@@ -35,7 +35,10 @@ export interface MillraceOptions<A extends Agent = Agent> {
   readonly driver?: SessionDriver | false | undefined;
   /** Counts of limits. Left out: of this process. */
   readonly counters?: Counters | undefined;
-  /** Signs tickets and names identities. Left out: `MILLRACE_SECRET`, else random for this process. */
+  /**
+   * Signs tickets and names identities: 32 characters or more, the same in all processes. Left out: `MILLRACE_SECRET`,
+   * else random for this process.
+   */
   readonly secret?: string | undefined;
   /** The mount, where the host does not strip it from the path. */
   readonly basePath?: string | undefined;

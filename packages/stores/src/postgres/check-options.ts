@@ -1,4 +1,4 @@
-import { checkOptions, expects, refusal } from "@millrace/core/checks";
+import { checkOption, checkOptions, expects, refusal } from "@millrace/core/checks";
 import type { Door, OptionCheck } from "@millrace/core/checks";
 import type { PostgresBlobsOptions } from "./postgres-blobs.ts";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
@@ -28,7 +28,7 @@ export function checkPostgresOptions(options: unknown, from: Door["from"]): void
     clock: optional(having(["now", "monotonic", "sleep"], "pass a clock, or leave it out")),
     makeId: optional(call()),
   });
-  checkAddress({ name: "postgresStore", from }, options as PostgresStoreOptions);
+  checkAddress({ name: "postgresStore", from }, options as PostgresStoreOptions); // checked above
 }
 
 /** Throws `invalid_definition` for options of `postgresBlobs` that can't be used. */
@@ -47,8 +47,12 @@ export function checkPostgresBlobsOptions(options: unknown, from: Door["from"]):
 }
 
 function checkAddress(door: Door, { url, pool }: Pick<PostgresStoreOptions, "url" | "pool">): void {
-  if (url === undefined && pool === undefined && process.env["DATABASE_URL"] === undefined) {
+  if (url !== undefined || pool !== undefined) return;
+  const named = process.env["DATABASE_URL"];
+  if (named === undefined) {
     const fix = 'pass one, as in "postgres://localhost/app", or a pool, or set DATABASE_URL';
     throw refusal(door, `url is missing: ${fix}`);
   }
+  // The driver would take an empty address for the defaults of its own: a server on this machine.
+  checkOption(door, "DATABASE_URL", named, address);
 }

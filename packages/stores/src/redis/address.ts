@@ -12,10 +12,16 @@ export interface RedisAddress {
 }
 
 /** The address of a single Redis. Undefined if the settings of the client hold it. */
-export function urlOf({ url, client = {} }: RedisAddress): string | undefined {
-  const known = url ?? client.url;
-  if (known !== undefined || client.socket !== undefined) return known && checkedUrl(known);
-  return checkedUrl(process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379");
+export function urlOf(options: RedisAddress): string | undefined {
+  const known = usesEnvironment(options)
+    ? (process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379")
+    : (options.url ?? options.client?.url);
+  return known && checkedUrl(known);
+}
+
+/** Whether neither the options nor the settings of the client have an address. */
+export function usesEnvironment({ url, client = {} }: RedisAddress): boolean {
+  return (url ?? client.url ?? client.socket) === undefined;
 }
 
 /** The error of the client library would show a broken URL with its password. */

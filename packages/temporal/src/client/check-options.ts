@@ -1,6 +1,6 @@
 import { checkOptions, expects, refusal } from "@millrace/core/checks";
 import type { Door } from "@millrace/core/checks";
-import { connectChecks, connectNames, refuseBeside, refusePlain } from "../connect-options.ts";
+import { checkAddress, connectChecks, connectNames, refuseBeside } from "../connect-options.ts";
 import type { TemporalDriverOptions } from "./options.ts";
 
 const { call, having, optional, text } = expects;
@@ -23,7 +23,7 @@ export function checkDriverOptions(options: unknown, from: Door["from"]): void {
     clock: optional(having(["monotonic", "sleep"], "pass a clock, or leave it out")),
   });
   const given = options as TemporalDriverOptions; // checked above
-  if (given.client === undefined) refusePlain(door, given);
+  if (given.client === undefined) checkAddress(door, given);
   else refuseBeside(door, given, { option: "client", has: connectNames });
   if (given.index === undefined && given.store?.drivers === undefined) {
     const what = given.store === undefined ? "store is missing" : "store has no index of drivers";

@@ -1,6 +1,6 @@
 import { checkOptions, expects, refusal } from "@millrace/core/checks";
 import type { Door, OptionCheck } from "@millrace/core/checks";
-import { connectChecks, refuseBeside, refusePlain } from "../connect-options.ts";
+import { checkAddress, connectChecks, refuseBeside } from "../connect-options.ts";
 import type { SdkOwnName, TemporalWorkerOptions } from "./options.ts";
 
 const { call, either, having, optional, record, text } = expects;
@@ -63,7 +63,7 @@ export function checkWorkerOptions(options: unknown, from: Door["from"]): void {
     sdk: optional(record("use an object of options of Temporal's own worker")),
   });
   const given = options as TemporalWorkerOptions; // checked above
-  if (given.connection === undefined) refusePlain(door, given);
+  if (given.connection === undefined) checkAddress(door, given);
   else
     refuseBeside(door, given, {
       option: "connection",
