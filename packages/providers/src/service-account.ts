@@ -1,15 +1,24 @@
 import { createPrivateKey } from "node:crypto";
-import { checkOption, checkOptions, expects, shown } from "@millrace/core/checks";
+import {
+  checkOption,
+  checkOptions,
+  expects,
+  plainTransportFault,
+  refusal,
+  shown,
+  transportOf,
+} from "@millrace/core/checks";
 import type { OptionChecks } from "@millrace/core/checks";
 import { systemClock } from "@millrace/core/model";
 import type { Clock } from "@millrace/core/ports";
-import { AuthFailure } from "./auth-failure.ts";
+import { redactedUrl, rememberCredential, rememberUrl } from "@millrace/core/secrets";
 import { checkNetwork } from "./check-network.ts";
 import { failure } from "./failure.ts";
+import { isHttpAddress } from "./transport/address.ts";
 import { askServer } from "./transport/ask.ts";
 import type { Question } from "./transport/ask.ts";
 import type { Network } from "./transport/network.ts";
-import { keepToken, readLease, signedClaims } from "./google-token.ts";
+import { keepToken, readLease, signedClaims, tokenFailure } from "./google-token.ts";
 import type { Lease } from "./google-token.ts";
 
 /** The key of a service account: the content of the JSON file that Google Cloud gives out. */
@@ -26,11 +35,14 @@ export interface ServiceAccountKey {
 export interface TokenOptions {
   /** Default: the proxy of the environment. */
   readonly network?: Network | undefined;
+  /** `true`: another machine may be asked without TLS. Default: `false`, and only this machine's addresses may be `http://`. */
+  readonly allowPlain?: boolean | undefined;
   readonly clock?: Clock | undefined;
 }
 
 const checks: OptionChecks<TokenOptions> = {
   network: expects.optional(expects.record('use an object such as { proxy: "http://proxy:3128" }')),
+  allowPlain: expects.optional(expects.flag),
   clock: expects.optional(expects.having(["now", "monotonic"], "pass a clock, or leave it out")),
 };
 
@@ -49,13 +61,19 @@ export function serviceAccount(
   checkOption(door, "the key", key, isKey);
   checkOptions<TokenOptions>(door, options, checks);
   checkNetwork(door, options);
-  const { network, clock = systemClock } = options;
-  const { client_email: email, private_key: pem, private_key_id: keyId, token_uri: uri } = key;
-  const audience = uri ?? publicUri;
+  const { network, allowPlain, clock = systemClock } = options;
+  const { client_email: email, private_key: pem, private_key_id: keyId } = key;
+  const { token_uri: audience = publicUri } = key;
+  rememberUrl(audience);
+  const plain = isHttpAddress(audience)
+    ? plainTransportFault(transportOf(audience, { secure: "https:", allowPlain }))
+    : `${shown(redactedUrl(audience))} is no URL: begin it with https://`;
+  if (plain !== undefined) throw refusal(door, `token_uri of the key: ${plain}`);
   const load = async (): Promise<Lease> => {
     const now = Math.floor(clock.now() / 1_000);
     const claims = { iss: email, scope, aud: audience, iat: now, exp: now + 3_600 };
     const assertion = signedClaims(claims, { key: pem, keyId });
+    rememberCredential(`the claim of ${email}`, assertion);
     const grant_type = "urn:ietf:params:oauth:grant-type:jwt-bearer";
     const body = new URLSearchParams({ grant_type, assertion }).toString();
     const headers = { "content-type": "application/x-www-form-urlencoded" };
@@ -64,38 +82,55 @@ export function serviceAccount(
   return keepToken(load, clock);
 }
 
+type MetadataOptions = Pick<TokenOptions, "allowPlain" | "clock">;
+
 const metadataPath = "/computeMetadata/v1/instance/service-accounts/default/token";
 
 /**
  * Access tokens of the machine that the program runs on, for the option `token`: Compute Engine, Cloud Run, GKE.
- * They come from the metadata server (`GCE_METADATA_HOST` if that is set), which only such a machine has, and
- * which no proxy reaches.
+ * They come from the metadata server, which only such a machine has, and which no proxy reaches. It has no TLS, so
+ * `GCE_METADATA_HOST` may name one of Google's addresses or this machine, or another one with `allowPlain: true`.
  */
-export function metadataToken(options: Pick<TokenOptions, "clock"> = {}): () => Promise<string> {
+export function metadataToken(options: MetadataOptions = {}): () => Promise<string> {
   const { network: _, ...own } = checks;
   const door = { name: "metadataToken", from: metadataToken };
-  checkOptions<Pick<TokenOptions, "clock">>(door, options, own);
+  checkOptions<MetadataOptions>(door, options, own);
   const load = async (): Promise<Lease> => {
-    const url = `http://${metadataHost()}${metadataPath}`;
+    const url = `http://${metadataHost(options.allowPlain)}${metadataPath}`;
     return await lease({ url, headers: { "metadata-flavor": "Google" } }, { proxy: false });
   };
   return keepToken(load, options.clock);
 }
 
 /** The variable is read for each request. Empty counts as unset: shells unset a variable so. */
-function metadataHost(): string {
+function metadataHost(allowPlain: boolean | undefined): string {
   const named = process.env["GCE_METADATA_HOST"] || "metadata.google.internal";
-  if (/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(named)) return named;
-  const message = `GCE_METADATA_HOST is ${shown(named)}: use a host, or a host and a port`;
-  throw new AuthFailure(failure("bad_request", message));
+  const isHost = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(named);
+  const host = named.replace(/:\d+$/, "");
+  const fault = isHost
+    ? plainTransportFault({
+        host: metadataHosts.includes(host.toLowerCase()) ? undefined : host,
+        encrypted: false,
+        allowPlain,
+        instead: "unset GCE_METADATA_HOST",
+      })
+    : `GCE_METADATA_HOST is ${shown(named)}: use a host, or a host and a port`;
+  if (fault !== undefined) throw tokenFailure(failure("bad_request", fault));
+  return named;
 }
+
+/** Google's own. What is sent to them does not leave the machine's host. */
+const metadataHosts: readonly string[] = [
+  "metadata.google.internal",
+  "169.254.169.254",
+  "[fd20:ce::254]",
+];
 
 async function lease(question: Question, network: Network | undefined): Promise<Lease> {
   const answer = await askServer(question, network);
   if (!("cause" in answer)) return readLease(answer);
   const { message, ...cause } = answer.cause;
-  const text = `no token for Google Cloud: ${message} (at ${question.url})`;
-  throw new AuthFailure({ ...cause, message: text });
+  throw tokenFailure({ ...cause, message: `${message} (at ${redactedUrl(question.url)})` });
 }
 
 const isKey = {

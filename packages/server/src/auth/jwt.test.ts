@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import type { CryptoKey, JWK } from "jose";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -175,6 +176,40 @@ describe("a key set at an address", () => {
     vi.setSystemTime(Date.now() + 31_000);
     // That nobody could be asked is no refusal: the caller repeats.
     expect(await ask(await token(stranger))).toBe(503);
+  });
+
+  it.each([
+    ["has no end", () => "a".repeat(65_536), /longer than 1048576 bytes/],
+    [
+      "is no JSON",
+      (sent: number) => (sent === 0 ? "key-of-another-kind" : undefined),
+      /is no JSON/,
+    ],
+  ] as const)("that %s is an error without a part of it", async (_, next, message) => {
+    let sent = 0;
+    const server = createServer((__, response) => {
+      const write = (): void => {
+        for (let piece = next(sent); ; piece = next(sent)) {
+          if (piece === undefined) return void response.end();
+          sent += piece.length;
+          if (!response.write(piece)) return void response.once("drain", write);
+        }
+      };
+      write();
+    });
+    onTestFinished(() => server.close().closeAllConnections());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const authenticate = jwt({ issuer, audience, keys: `http://127.0.0.1:${port}/keys` });
+    const bearer = `Bearer ${await token(first)}`;
+
+    const error: unknown = await Promise.resolve(authenticate.fromHeaders?.(() => bearer)).catch(
+      (caught: unknown) => caught,
+    );
+
+    expect(inspect(error)).toMatch(message);
+    expect(inspect(error)).not.toContain("key-of");
+    expect(sent).toBeLessThan(32 * 1024 * 1024); // with what sockets hold
   });
 
   it("beyond this machine is read by https alone", () => {

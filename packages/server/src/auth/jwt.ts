@@ -1,4 +1,4 @@
-import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify } from "jose";
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 import type { CryptoKey, JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from "jose";
 import {
   checkOptions,
@@ -9,6 +9,7 @@ import {
 } from "@millrace/core/checks";
 import type { Identity } from "../http/identity.ts";
 import type { Authenticate, HeaderReader } from "./authenticator.ts";
+import { fetchKeySet } from "./fetch-key-set.ts";
 
 /** How tokens are checked. */
 export interface JwtOptions {
@@ -109,7 +110,7 @@ function keySetOf(keys: JwtOptions["keys"]): JWTVerifyGetKey | undefined {
     if (url.protocol !== "https:" && !isLoopback(host ?? "")) {
       refusePlainTransport({ host, encrypted: false, allowPlain: false, instead: "use https://" });
     }
-    return createRemoteJWKSet(url, { timeoutDuration: 4_000 });
+    return createRemoteJWKSet(url, { timeoutDuration: 4_000, [customFetch]: fetchKeySet });
   }
   return !(keys instanceof Uint8Array) && "keys" in keys ? createLocalJWKSet(keys) : undefined;
 }
