@@ -11,6 +11,7 @@ import {
 } from "@millrace/core/memory";
 import type { Clock, Counters } from "@millrace/core/ports";
 import { warn } from "@millrace/core/checks";
+import { redactedMessage } from "@millrace/core/secrets";
 import { Addresses } from "../auth/addresses.ts";
 import { roleTable } from "../auth/authorize.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
@@ -43,6 +44,8 @@ import { Life, ownRoutes } from "./life.ts";
 import { LostPeers } from "./lost-peers.ts";
 import type { Millrace, MillraceOptions } from "./millrace.ts";
 import { NodeIncoming } from "./node.ts";
+import type { NodeRequest } from "./node.ts";
+import type { EventResponse } from "../sse/sse-sink.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { RestDropper } from "./drop-rest.ts";
 import { handle } from "./pipeline.ts";
@@ -125,10 +128,7 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   const keeping = keepingOf(clock, options.streams?.stallMs);
   const millrace: Millrace<A> = {
     fetch: async (request) => webResponse(await handle(parts, new WebIncoming(request)), keeping),
-    node: (request, response) => {
-      const incoming = new NodeIncoming(request, response);
-      void handle(parts, incoming).then((reply) => writeReply(reply, response, keeping));
-    },
+    node: (request, response) => void answerNode(parts, request, response, keeping),
     routes,
     openapi: () => openapiDocument(routes),
     disconnect: ({ tenant, user }) => streams.disconnect(tenant, user),
@@ -137,6 +137,26 @@ export function createMillrace<A extends Agent>(options: MillraceOptions<A>): Mi
   };
   noteTenants(millrace, tenants);
   return millrace;
+}
+
+/**
+ * Answers a request of Node. Never rejects: an answer that can't be written, such as one with a bad header, ends its
+ * connection and not the process.
+ */
+async function answerNode(
+  parts: PipelineParts,
+  request: NodeRequest,
+  response: EventResponse,
+  keeping: Keeping,
+): Promise<void> {
+  try {
+    const reply = await handle(parts, new NodeIncoming(request, response));
+    await writeReply(reply, response, keeping);
+  } catch (error) {
+    const why = redactedMessage(error);
+    warn("MILLRACE_REQUEST_FAILED", `the answer to a ${request.method} can't be written: ${why}`);
+    response.destroy();
+  }
 }
 
 /** What counts requests and what they hold. */

@@ -30,7 +30,7 @@ export interface Keeping {
   readonly peers: LostPeers;
 }
 
-/** Writes a reply to a response of Node. Resolves when all is handed over. Never rejects. */
+/** Writes a reply to a response of Node. Resolves when all is handed over. Rejects for a header that Node refuses. */
 export async function writeReply(
   reply: Reply,
   response: EventResponse,
