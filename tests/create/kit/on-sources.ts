@@ -9,6 +9,7 @@ import { type Started, start } from "./started.ts";
 
 /** A project whose programs run with the sources of this repository's packages. */
 export interface ProjectOnSources extends Disposable {
+  readonly path: string;
   /** Starts a file of `src`, as in production. */
   readonly start: (file: string, env: Readonly<Record<string, string>>) => Started;
 }
@@ -20,6 +21,7 @@ export function projectOnSources(answers: Answers): ProjectOnSources {
   const cwd = join(folder.path, "my-app");
   writeProject(cwd, makeProject("my-app", answers));
   return {
+    path: cwd,
     start: (file, env) =>
       start(["node", "--conditions=@millrace/source", `src/${file}`], {
         cwd,

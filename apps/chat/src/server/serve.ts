@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Agent, SessionInfo } from "@millrace/agent";
 import { createMillrace } from "@millrace/server";
@@ -53,6 +53,18 @@ const cookie = /(?:^|; )guest=([\w-]{36})(?:;|$)/;
 /** Nothing is served under a foreign name that resolves to this machine. */
 const hosts = ["127.0.0.1", "localhost"];
 
+/** No request ends the process: a target that is no address is answered with 400, and what throws with 500. */
+function guard(request: IncomingMessage, response: ServerResponse, answer: RequestListener): void {
+  try {
+    if (URL.canParse(request.url ?? "/", "http://localhost")) return answer(request, response);
+    response.writeHead(400).end("bad request");
+  } catch (error) {
+    console.error(error);
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500).end("the server failed");
+  }
+}
+
 /** Serves the page and the sessions of one agent on this machine. */
 export async function serveChat(options: ServeOptions): Promise<ServedChat> {
   let reports = 0;
@@ -88,7 +100,8 @@ export async function serveChat(options: ServeOptions): Promise<ServedChat> {
     }
     serveFile(request, response);
   };
-  const server = createServer(answer).listen(options.port, "127.0.0.1");
+  const server = createServer((request, response) => guard(request, response, answer));
+  server.listen(options.port, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // of a port, not of a path
   return {

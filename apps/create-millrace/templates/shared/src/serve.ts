@@ -1,7 +1,7 @@
 // Sessions of the agent over HTTP, below /agent: how the server starts, and how it ends.
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { aiSdk } from "@millrace/dialects/ai-sdk";
 import { createMillrace } from "@millrace/server";
@@ -43,11 +43,12 @@ export async function serve(options: ServeOptions) {
   });
   const server = createServer();
   const page = await options.page?.(server);
-  server.on("request", (request, response) => {
+  const answer: RequestListener = (request, response) => {
     if (request.url?.startsWith("/agent/")) return millrace.node(request, response);
     if (page !== undefined) return page(request, response);
     response.writeHead(404).end("not found");
-  });
+  };
+  server.on("request", (request, response) => guard(request, response, answer));
   server.listen(port, host);
   await once(server, "listening");
   const { port: listensOn } = server.address() as AddressInfo;
@@ -61,6 +62,18 @@ export async function serve(options: ServeOptions) {
       await services.close();
     },
   };
+}
+
+/** No request ends the process: a target that is no address is answered with 400, and what throws with 500. */
+function guard(request: IncomingMessage, response: ServerResponse, answer: RequestListener): void {
+  try {
+    if (URL.canParse(request.url ?? "/", "http://localhost")) return answer(request, response);
+    response.writeHead(400).end("bad request");
+  } catch (error) {
+    console.error(error);
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500).end("the server failed");
+  }
 }
 
 /** Closes on Ctrl-C and on SIGTERM, which containers and `node --watch` send. */
