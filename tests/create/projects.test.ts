@@ -89,6 +89,10 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
   await page.reload();
   await page.getByText("on their way back").waitFor();
   await look(page, "answered");
+  await page.addInitScript(failsToShow89);
+  await page.reload();
+  await page.getByText("tool_call: this page failed to show it").waitFor();
+  await page.getByText("on their way back").waitFor();
   await check("web", project, seconds);
 
   // As its image runs it: the built page with a strict policy, what is needed at run time, the check of its
@@ -111,6 +115,15 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
   expect(await served.terminate()).toBe(0);
   expect(await isHealthy(project, new URL(url).port)).toBe(false);
 });
+
+/** A fault of the page in what shows the sum of the refund. */
+const failsToShow89 = `{
+  const { toFixed } = Number.prototype;
+  Number.prototype.toFixed = function (digits) {
+    if (Number(this) === 89) throw new Error("planted");
+    return toFixed.call(this, digits);
+  };
+}`;
 
 /** Runs the health check of a project's Dockerfile. */
 async function isHealthy({ path }: NewProject, port: string): Promise<boolean> {

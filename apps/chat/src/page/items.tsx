@@ -2,6 +2,7 @@ import { ToolCard, visibleText } from "@millrace/client/parts";
 import { memo, useState } from "react";
 import type { ReactNode } from "react";
 import { Attachment } from "./attachments.tsx";
+import { Boundary } from "./boundary.tsx";
 import { config } from "./client.ts";
 import type { Item, Part } from "./client.ts";
 import { CopyButton } from "./code-block.tsx";
@@ -26,8 +27,24 @@ export function textOf({ parts }: Item): string {
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
 }
 
-/** One message. Only one that has changed is rendered again. */
-export const ItemView = memo(({ item, actions }: ItemProps): ReactNode => {
+/** One message. Only one that has changed is rendered again. One that can't be shown is plain text. */
+export const ItemView = memo((props: ItemProps): ReactNode => (
+  <Boundary of={props.item} fallback={<PlainItem item={props.item} />}>
+    <WholeItem {...props} />
+  </Boundary>
+));
+
+/** Of a message that can't be shown: its text, without Markdown and without what can be done with it. */
+function PlainItem({ item }: { readonly item: Item }): ReactNode {
+  return (
+    <article className={item.author}>
+      <p dir="auto">{visibleText(textOf(item))}</p>
+      <Note>this message can't be shown as it should be</Note>
+    </article>
+  );
+}
+
+function WholeItem({ item, actions }: ItemProps): ReactNode {
   const [isEdited, setEdited] = useState(false);
   if (item.parts.length === 0 && item.retry === undefined && item.stop !== "aborted") return null;
   const isUser = item.author === "user";
@@ -71,7 +88,7 @@ export const ItemView = memo(({ item, actions }: ItemProps): ReactNode => {
       )}
     </article>
   );
-});
+}
 
 function Note({ children }: { readonly children: ReactNode }): ReactNode {
   return (

@@ -29,3 +29,10 @@ it("the host is shown as it is asked for, not as it looks", () => {
   expect(hostOf(safeUrl("https://аpple.com") ?? "")).toBe("xn--pple-43d.com");
   expect(hostOf("mailto:ann@example.com")).toBe("ann@example.com");
 });
+
+it.each(["mailto:%ff", "mailto:%", "mailto:%E0%A4"])(
+  "of %s, which is no UTF-8, the address is shown as it is written",
+  (url) => {
+    expect(hostOf(safeUrl(url) ?? "")).toBe(url.slice("mailto:".length));
+  },
+);

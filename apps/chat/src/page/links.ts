@@ -9,8 +9,13 @@ export function safeUrl(href: unknown): string | undefined {
   return schemes.includes(protocol) ? normal : undefined;
 }
 
-/** The host that an address leads to, as people know it. */
+/** The host that an address leads to, as people know it. Of mail it is the address, as it is written if it does not decode. */
 export function hostOf(url: string): string {
   const { protocol, host, pathname } = new URL(url);
-  return protocol === "mailto:" ? decodeURIComponent(pathname) : host;
+  if (protocol !== "mailto:") return host;
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    return pathname;
+  }
 }

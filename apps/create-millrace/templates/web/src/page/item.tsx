@@ -1,15 +1,18 @@
 import type { PartOf } from "@millrace/client";
 import { ToolCard, visibleText } from "@millrace/client/parts";
 import { memo } from "react";
+import { Boundary } from "./boundary.tsx";
 import type { PageClient } from "./main.tsx";
 
 type Item = ReturnType<PageClient["session"]>["items"][number];
 
-/** One message. Only one that has changed is rendered again. */
+/** One message. Only one that has changed is rendered again. A part that can't be shown takes no other with it. */
 export const ItemView = memo(({ item }: { readonly item: Item }) => (
   <article className={item.author} aria-label={item.author === "user" ? "You" : "Agent"}>
     {item.parts.map((part) => (
-      <PartView key={part.id} part={part} />
+      <Boundary key={part.id} of={part} fallback={<Unshowable part={part} />}>
+        <PartView part={part} />
+      </Boundary>
     ))}
     {item.stop === "aborted" && <small>stopped</small>}
   </article>
@@ -33,6 +36,11 @@ const PartView = memo(({ part }: { readonly part: PartOf<PageClient> }) => {
       return <small>{part.kind}</small>;
   }
 });
+
+function Unshowable({ part }: { readonly part: PartOf<PageClient> }) {
+  if (part.kind === "text") return <p>{visibleText(part.text)}</p>;
+  return <small>{part.kind}: this page failed to show it</small>;
+}
 
 /** The types of a tool's input and output are those of its schema. */
 function summaryOf(part: Extract<PartOf<PageClient>, { kind: "tool_call" }>): string | undefined {
