@@ -81,6 +81,7 @@ export const securityRows: readonly SecurityRow[] = [
       "packages/agent/src/tool/hash.property.test.ts",
       "tests/sessions/approvals.test.ts",
       "tests/forged/forged.test.ts",
+      "tests/attacks/replayed.test.ts",
     ],
   },
   {
