@@ -5,7 +5,7 @@ import type { NodeRequest } from "./node.ts";
 const mostBytes = 16 * 1_024 * 1_024;
 const mostMs = 5_000;
 /** How many are read at once in a process. Further ones are closed, so that refusing many bodies costs little. */
-const mostAtOnce = 8;
+const mostAtOnce = 4;
 
 /**
  * Reads what is left of refused bodies, and drops it. A connection that is closed while bytes still come takes the
