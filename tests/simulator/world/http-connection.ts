@@ -31,6 +31,8 @@ export class HttpConnection {
   #host: HttpHost | undefined;
   #body: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isOver = false;
+  /** Reset before the request arrived: it never does. */
+  #isCut = false;
   /** When the last message to the client is due. */
   #lastDue = 0;
   #signal: AbortSignal | undefined;
@@ -69,6 +71,7 @@ export class HttpConnection {
   /** Both ends are informed. */
   readonly reset = (): void => {
     if (this.#isOver || this.isStalled) return;
+    this.#isCut = this.#host === undefined;
     this.#toClient("reset", () => this.#fail(new TypeError("fetch failed")));
     this.#toHost("reset", () => this.#left.abort());
   };
@@ -84,7 +87,7 @@ export class HttpConnection {
   }
 
   #arrive(url: URL, request: SentRequest, isAnswerSwallowed: boolean): void {
-    if (this.#isOver || this.isStalled) return;
+    if (this.#isOver || this.#isCut || this.isStalled) return;
     const hosts = this.#network.hosts();
     if (hosts.length === 0) {
       this.#toClient("refused", () => this.#fail(new TypeError("fetch failed")));
