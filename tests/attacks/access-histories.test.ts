@@ -244,7 +244,8 @@ class History implements AsyncDisposable {
     if (read === 200 && made?.name === name)
       for (const noted of made.children.values()) expect(whole).toContain(noted);
     const stop = this.model.status(person, "stop", name, 200);
-    await this.expect(person, stop, `${path}/abort`, {});
+    const [stopped] = await this.ask(person, `${path}/abort`, {});
+    expect(stopped === 202 ? 200 : stopped).toBe(stop); // 202: on a busy machine a run may still be on
     const decide = this.model.status(person, "decide", name, 404);
     await this.expect(person, decide, `${path}/approvals/none`, { decision: "allow" });
     await this.expect(person, decide, `${path}/answers`, { callId: "none", output: 1 });
