@@ -76,7 +76,7 @@ it("every file that writes somewhere is covered by a sink", () => {
   const packages = join(import.meta.dirname, "../../packages");
   const writes =
     /emitWarning|\bwarn\(|console\.|process\.std(?:out|err)|sink\.write|writerTo|setStatus|recordException|quietly\(this\.#options\.onError|#report\(\{|request\.notify/;
-  const files = ["agent", "core", "providers", "server", "stores"].flatMap((name) =>
+  const files = ["agent", "core", "providers", "server", "stores", "temporal"].flatMap((name) =>
     readdirSync(join(packages, name, "src"), { recursive: true, encoding: "utf8" })
       .map((file) => `${name}/src/${file}`)
       .filter((file) => file.endsWith(".ts") && !/test|\/serve\//.test(file)),

@@ -2,6 +2,7 @@
 import { Client, Connection } from "@temporalio/client";
 import type { WorkflowHandle } from "@temporalio/client";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
+import type { LogEntry } from "@temporalio/worker";
 import { createInbox } from "@millrace/core";
 import type { Fact, Inbox, SessionUid } from "@millrace/core";
 import type { FactOf } from "@millrace/core/writing";
@@ -57,13 +58,16 @@ const identity = "millrace";
 /** Long enough for a machine that does much else. */
 const limitMs = 120_000;
 
-/** Keeps what Temporal's SDK reports of its own doings out of the output. */
-export function quiet(): void {
-  if (!isQuiet)
+/** Keeps what Temporal's SDK reports of its own doings out of the output. `onEntry` gets all of it instead. */
+export function quiet(onEntry?: (entry: LogEntry) => void): void {
+  if (!isQuiet) {
+    const filter = onEntry === undefined ? "ERROR" : "DEBUG";
+    const forward = onEntry === undefined ? {} : { forward: {} };
     Runtime.install({
-      logger: new DefaultLogger("ERROR"),
-      telemetryOptions: { logging: { filter: "ERROR" } },
+      logger: new DefaultLogger(filter, onEntry),
+      telemetryOptions: { logging: { filter, ...forward } },
     });
+  }
   isQuiet = true;
 }
 let isQuiet = false;

@@ -3,6 +3,7 @@ import type { BundleOptions, Worker, WorkerOptions } from "@temporalio/worker";
 import { openWriter } from "@millrace/agent/engine";
 import type { EngineWriter } from "@millrace/agent/engine";
 import { finishActivity } from "../session-header.ts";
+import { withRedaction } from "../worker/redact-failures.ts";
 import { resolveAsHere, stickyMs } from "../worker/sdk-defaults.ts";
 import { OpenSessions } from "../worker/open-sessions.ts";
 import type { OpenSessionsOptions } from "../worker/open-sessions.ts";
@@ -33,10 +34,10 @@ export function sessionPlugin({ store, log, blobs }: SessionPluginOptions): Sess
       stickyQueueScheduleToStartTimeout: stickyMs,
       ...options,
       activities: { ...options.activities, [finishActivity]: finishRun },
-      interceptors: {
+      interceptors: withRedaction({
         ...options.interceptors,
         activity: [activityInterceptors(writers), ...(options.interceptors?.activity ?? [])],
-      },
+      }),
     }),
     configureBundler: (options) => ({
       ...options,

@@ -6,6 +6,7 @@ import { activitiesOf } from "./activities.ts";
 import { checkWorkerOptions } from "./check-options.ts";
 import { connectWorker } from "./connect.ts";
 import type { TemporalWorkerOptions } from "./options.ts";
+import { withRedaction } from "./redact-failures.ts";
 import { resolveAsHere, stickyMs } from "./sdk-defaults.ts";
 import { openSessionOf, OpenSessions } from "./open-sessions.ts";
 
@@ -37,6 +38,7 @@ export async function createWorker(options: TemporalWorkerOptions): Promise<Temp
     ...workflowsOf(workflows),
     bundlerOptions: { webpackConfigHook: resolveAsHere, ...sdk.bundlerOptions },
     activities: { ...activitiesOf(sessions, options, { heartbeatMs }), ...sdk.activities },
+    interceptors: withRedaction(sdk.interceptors),
   });
   const worker = await creating.catch(async (error: unknown) => {
     await close();
