@@ -2,7 +2,7 @@
  * Makes a new project with this checkout's packages, as `npm create millrace` does with published ones: packs them
  * and the creator, runs the packed creator, and lets the project install the packed packages.
  *
- *     npm run create -- ../my-app                          asks three questions
+ *     npm run create -- ../my-app                          asks four questions
  *     npm run create -- ../my-app --template api --yes     asks nothing
  */
 import { spawn } from "node:child_process";

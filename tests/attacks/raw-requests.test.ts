@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../scripts/temporary.ts";
 import { root } from "../../scripts/workspace.ts";
+import { knownKeys } from "../create/kit/api-key.ts";
 import { projectOnSources } from "../create/kit/on-sources.ts";
 import { start } from "../create/kit/started.ts";
 import type { Started } from "../create/kit/started.ts";
@@ -38,10 +39,8 @@ interface Shipped extends AsyncDisposable {
 }
 
 const page = "<!doctype html><title>page</title>";
-const guests = Array.from({ length: Math.ceil(requests / 250) }, (): Header => [
-  "Cookie",
-  `guest=${randomUUID()}`,
-]);
+const userCount = Math.ceil(requests / 250);
+const guests = Array.from({ length: userCount }, (): Header => ["Cookie", `guest=${randomUUID()}`]);
 
 async function referenceApp(): Promise<Shipped> {
   const folder = temporaryFolder({ "index.html": page, "assets/a.js": "1" });
@@ -55,11 +54,14 @@ async function referenceApp(): Promise<Shipped> {
 }
 
 async function template(name: "web" | "api" | "terminal"): Promise<Shipped> {
-  const project = projectOnSources({ template: name, vendor: "none", run: "local" });
+  const answers = { template: name, vendor: "none", run: "local", "sign-in": "keys" } as const;
+  const project = projectOnSources(answers);
   mkdirSync(join(project.path, "dist"));
   writeFileSync(join(project.path, "dist/index.html"), page);
-  const program = project.start("server.ts", { PORT: "0", API_KEY: "secret" });
-  return shipped(program, name === "web" ? guests : [["Authorization", "Bearer secret"]], project);
+  const keys = knownKeys(userCount);
+  const program = project.start("server.ts", { ...keys[0].env, HOSTS: "127.0.0.1", PORT: "0" });
+  const headers = keys.map(({ key }): Header => ["Authorization", `Bearer ${key}`]);
+  return shipped(program, headers, project);
 }
 
 function shipped(program: Started, credentials: readonly Header[], folder: Disposable): Shipped {

@@ -32,7 +32,7 @@ async function run(
   return printed;
 }
 
-/** The three answers, as the files of a project show them. */
+/** The answers, as the files of a project show them. */
 function answersIn(project: string): readonly string[] {
   const read = (file: string): string => readFileSync(join(project, file), "utf8");
   const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
@@ -45,15 +45,26 @@ function answersIn(project: string): readonly string[] {
       : read("src/services.ts").includes("redisLog")
         ? "services"
         : "local";
-  return [template, isOther ? "compatible" : vendor, run];
+  const signIn = /apiKeys|jwt\(|"session"|Nobody/.exec(read("src/sign-in.ts"))?.[0] ?? "";
+  const signIns = { apiKeys: "keys", "jwt(": "jwt", '"session"': "session", Nobody: "later" };
+  return [template, isOther ? "compatible" : vendor, run, signIns[signIn as keyof typeof signIns]];
 }
 
 describe("answers", () => {
   test("flags answer all questions, and nothing is asked", async () => {
     using folder = temporaryFolder();
-    const flags = ["--template", "api", "--vendor", "gemini", "--run", "temporal"];
+    const flags = [
+      "--template",
+      "api",
+      "--vendor",
+      "gemini",
+      "--run",
+      "temporal",
+      "--sign-in",
+      "jwt",
+    ];
     const printed = await run(folder.path, ["shop", ...flags]);
-    expect(answersIn(join(folder.path, "shop"))).toEqual(["api", "gemini", "temporal"]);
+    expect(answersIn(join(folder.path, "shop"))).toEqual(["api", "gemini", "temporal", "jwt"]);
     expect(printed).toContain("cd shop");
     expect(printed).not.toContain("?");
   });
@@ -61,25 +72,34 @@ describe("answers", () => {
   test("--yes takes the first choice of what no flag answers", async () => {
     using folder = temporaryFolder();
     await run(folder.path, ["--yes", "--vendor=openai"]);
-    expect(answersIn(join(folder.path, "my-app"))).toEqual(["web", "openai", "local"]);
+    expect(answersIn(join(folder.path, "my-app"))).toEqual(["web", "openai", "local", "later"]);
   });
 
   test("a person answers by number, by name or with Enter, and is asked again after a slip", async () => {
     using folder = temporaryFolder();
-    const printed = await run(folder.path, [], ["shop", "3", "vllm", "compatible", ""]);
-    expect(answersIn(join(folder.path, "shop"))).toEqual(["terminal", "compatible", "local"]);
+    const printed = await run(folder.path, [], ["shop", "3", "vllm", "compatible", "", "4"]);
+    expect(answersIn(join(folder.path, "shop"))).toEqual([
+      "terminal",
+      "compatible",
+      "local",
+      "session",
+    ]);
     expect(printed).toContain('There is no "vllm" here');
   });
 
   test("only what no flag answers is asked", async () => {
     using folder = temporaryFolder();
-    const printed = await run(folder.path, ["shop", "--template=web", "--run=services"], ["2"]);
-    expect(answersIn(join(folder.path, "shop"))).toEqual(["web", "anthropic", "services"]);
+    const printed = await run(
+      folder.path,
+      ["shop", "--template=web", "--run=services", "--sign-in=keys"],
+      ["2"],
+    );
+    expect(answersIn(join(folder.path, "shop"))).toEqual(["web", "anthropic", "services", "keys"]);
     expect(printed.match(/\]: /g)).toHaveLength(1);
   });
 
   test("a person who leaves at any question leaves nothing behind", async () => {
-    const lines = ["shop", "1", "1", "1"];
+    const lines = ["shop", "1", "1", "1", "1"];
     for (let count = 0; count < lines.length; count += 1) {
       using folder = temporaryFolder();
       const leaving = run(folder.path, [], lines.slice(0, count));
@@ -110,8 +130,8 @@ describe("refusals", () => {
     [["päckchen", "--yes"], /can't be the name/],
     [["full", "--yes"], /full is not empty: it has \.keep/],
     [["file", "--yes"], /file is a file/],
-    [["a", "--run=local"], /no terminal to ask in: pass --template, --vendor, or --yes/],
-    [[], /pass a folder, --template, --vendor, --run, or --yes/],
+    [["a", "--run=local"], /no terminal to ask in: pass --template, --vendor, --sign-in, or --yes/],
+    [[], /pass a folder, --template, --vendor, --run, --sign-in, or --yes/],
   ];
   test.for(refused)("%j is refused, and nothing is written", async ([words, why]) => {
     using folder = temporaryFolder({ "full/.keep": "mine", file: "mine" });
@@ -124,7 +144,7 @@ describe("refusals", () => {
 
   test("a folder that can't be used is refused before the first question", async () => {
     using folder = temporaryFolder({ "full/.keep": "mine" });
-    await expect(run(folder.path, ["full"], ["1", "1", "1"])).rejects.toThrow(/not empty/);
+    await expect(run(folder.path, ["full"], ["1", "1", "1", "1"])).rejects.toThrow(/not empty/);
   });
 });
 
@@ -140,7 +160,7 @@ describe("writing", () => {
     const shop = join(folder.path, "shop");
     mkdirSync(shop);
     expect(await run(shop, [".", "--yes"])).not.toContain("cd ");
-    expect(answersIn(shop)).toEqual(["web", "none", "local"]);
+    expect(answersIn(shop)).toEqual(["web", "none", "local", "later"]);
     expect(readdirSync(folder.path)).toEqual(["shop"]);
   });
 
@@ -168,7 +188,7 @@ describe("writing", () => {
       writeFileSync(join(shop, "README.md"), "mine");
       input.write("\n");
     });
-    const words = ["shop", "--template=web", "--vendor=none"];
+    const words = ["shop", "--template=web", "--vendor=none", "--sign-in=later"];
     const running = create(words, { input, output, folder: folder.path, isInteractive: true });
     await expect(running).rejects.toThrow(/not empty/);
     expect(readFileSync(join(shop, "README.md"), "utf8")).toBe("mine");

@@ -61,6 +61,8 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
     "none",
     "--run",
     "local",
+    "--sign-in",
+    "session",
   ]);
   const begun = performance.now();
   await using dev = start(["npm", "run", "dev"], { cwd: project.path, env: { PORT: "0" } });
@@ -99,8 +101,13 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
   // health, and an end that drains.
   await project.npm("run", "build");
   await project.npm("prune", "--omit=dev", "--offline");
-  const env = { PORT: "0", HOST: "0.0.0.0", NODE_ENV: "production" };
-  await using served = start(["node", "src/server.ts"], { cwd: project.path, env });
+  const made = await project.npm("run", "--silent", "user", "--", "ann");
+  const [, password = "", , entry = ""] = made.split("\n");
+  const env = { PORT: "0", HOST: "0.0.0.0", NODE_ENV: "production", USERS: entry };
+  await using served = start(["node", "--env-file=.env", "src/server.ts"], {
+    cwd: project.path,
+    env,
+  });
   const strict = await browser.newPage();
   const complaints: string[] = [];
   strict.on("console", (message) => {
@@ -109,6 +116,15 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
   const url = await served.url();
   expect(await isHealthy(project, new URL(url).port)).toBe(true);
   await strict.goto(url);
+  await strict.getByLabel("Name").fill("ann");
+  await strict.getByLabel("Password").fill("wrong");
+  await strict.getByRole("button", { name: "Sign in" }).click();
+  await strict.getByText("Wrong name or password.").waitFor();
+  expect(await axe(strict), "sign in").toEqual([]);
+  await strict.screenshot({ path: join(root, "reports/create/sign-in.png") });
+  await strict.getByLabel("Name").fill("ann");
+  await strict.getByLabel("Password").fill(password);
+  await strict.getByRole("button", { name: "Sign in" }).click();
   await strict.getByRole("button", { name: "Hello" }).click();
   await liveText(strict);
   expect(complaints).toEqual([]);
@@ -165,6 +181,8 @@ test.concurrent("the API answers the commands of its README with a stream, to th
     "none",
     "--run",
     "local",
+    "--sign-in",
+    "later",
   ]);
   const begun = performance.now();
   const home = join(project.path, "..", "home");
@@ -193,7 +211,16 @@ test.concurrent("the API answers the commands of its README with a stream, to th
 });
 
 test.concurrent("the terminal shows a streamed answer, asks before its tool runs, and goes on with its session", async () => {
-  const flags = ["--template", "terminal", "--vendor", "none", "--run", "local"];
+  const flags = [
+    "--template",
+    "terminal",
+    "--vendor",
+    "none",
+    "--run",
+    "local",
+    "--sign-in",
+    "keys",
+  ];
   using project = await newProject(packed, flags);
   const begun = performance.now();
   const command = ["npm", "run", "--silent", "dev"];
@@ -237,10 +264,14 @@ test.concurrent("the terminal shows a streamed answer, asks before its tool runs
   expect(stored.match(/"kind":"(?:prompt|steer)"/g)).toHaveLength(4);
 });
 
-test("every combination of answers is type-checked, by its own settings", async () => {
+test("each template is type-checked with every vendor and place, and with every sign-in, by its own settings", async () => {
   using place = temporaryFolder();
   symlinkSync(join(root, "node_modules"), join(place.path, "node_modules"));
-  const projects = allProjects();
+  // No file of a vendor or a place knows who signs in.
+  const projects = allProjects().filter(
+    ({ answers: { vendor, run, "sign-in": signIn } }) =>
+      signIn === "later" || (vendor === "none" && run === "local"),
+  );
   for (const { name, files } of projects) writeProject(join(place.path, name), files);
   // The settings are the same for all projects of a template, so one compiler reads all of them.
   const outcomes = await inParallel(questions.template.choices, async ({ name: template }) => {

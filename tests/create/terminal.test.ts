@@ -12,7 +12,7 @@ const command = [process.execPath, join(root, "apps/create-millrace/src/main.ts"
 const listed = (folder: string): readonly string[] =>
   readdirSync(folder).filter((name) => !name.startsWith("terminal-"));
 
-test("a person answers three questions at 40 columns, and is shown the next steps", async () => {
+test("a person answers four questions at 40 columns, and is shown the next steps", async () => {
   using folder = temporaryFolder();
   const place = { folder: folder.path, columns: 40, command };
   await using terminal = await TestTerminal.open({ ...place, args: ["shop"] });
@@ -22,6 +22,8 @@ test("a person answers three questions at 40 columns, and is shown the next step
   await terminal.say("");
   await terminal.until("Where will it run?");
   await terminal.say("1");
+  await terminal.until("How do people sign in?");
+  await terminal.say("keys");
   const shown = await terminal.until("npm run dev");
   expect(shown).toContain("cd shop");
   expect(await terminal.ended()).toBe(0);

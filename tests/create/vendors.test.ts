@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { anthropicReply } from "../../apps/cli/src/testing/anthropic.ts";
 import { chatCompletionsReply } from "../../apps/cli/src/testing/chat-completions.ts";
 import type { Answers } from "../../apps/create-millrace/src/choices.ts";
+import { knownKeys } from "./kit/api-key.ts";
 import { projectOnSources } from "./kit/on-sources.ts";
 
 interface Case {
@@ -54,10 +55,11 @@ test.for(cases)(
     await using server = await startVendorServer({
       replies: () => (reply === undefined ? refusal : { body: reply("Hello from the vendor.") }),
     });
-    using project = projectOnSources({ template: "api", vendor, run: "local" });
-    const own = { ...env(server.url), MODEL: "own-model", API_KEY: "secret", PORT: "0" };
+    using project = projectOnSources({ template: "api", vendor, run: "local", "sign-in": "keys" });
+    const [{ key: token, env: known }] = knownKeys(1);
+    const own = { ...env(server.url), ...known, MODEL: "own-model", PORT: "0" };
     await using app = project.start("server.ts", own);
-    using client = createClient({ url: await app.url(), token: "secret" });
+    using client = createClient({ url: await app.url(), token });
 
     const result = await client.session().send("Hello").result;
 
@@ -76,8 +78,14 @@ test.for(cases)(
 );
 
 test("a project for a vendor plays the script while its key is missing, or empty in .env", async () => {
-  using project = projectOnSources({ template: "api", vendor: "anthropic", run: "local" });
-  await using app = project.start("server.ts", { ANTHROPIC_API_KEY: "", API_KEY: "x", PORT: "0" });
-  using client = createClient({ url: await app.url(), token: "x" });
+  using project = projectOnSources({
+    template: "api",
+    vendor: "anthropic",
+    run: "local",
+    "sign-in": "keys",
+  });
+  const [{ key: token, env }] = knownKeys(1);
+  await using app = project.start("server.ts", { ...env, ANTHROPIC_API_KEY: "", PORT: "0" });
+  using client = createClient({ url: await app.url(), token });
   expect(await client.session().send("Hello").text()).toContain("a script that plays the model");
 });

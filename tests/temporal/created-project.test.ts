@@ -4,22 +4,29 @@ import { expect, it } from "vitest";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { startTemporal } from "../../scripts/services/temporal.ts";
+import { knownKeys } from "../create/kit/api-key.ts";
 import { projectOnSources } from "../create/kit/on-sources.ts";
 
 it("the worker of a new project drives what its server accepts, and both drain on SIGTERM", async () => {
   await using postgres = await startPostgres();
   await using redis = await startRedis();
   await using temporal = await startTemporal();
-  using project = projectOnSources({ template: "api", vendor: "none", run: "temporal" });
+  using project = projectOnSources({
+    template: "api",
+    vendor: "none",
+    run: "temporal",
+    "sign-in": "keys",
+  });
+  const [{ key: token, env: known }] = knownKeys(1);
   const env = {
     DATABASE_URL: postgres.url,
     REDIS_URL: redis.url,
     TEMPORAL_ADDRESS: temporal.url,
-    API_KEY: "secret",
+    ...known,
     PORT: "0",
   };
   await using server = project.start("server.ts", env);
-  using client = createClient({ url: await server.url(), token: "secret" });
+  using client = createClient({ url: await server.url(), token });
   const run = client.session().send("My lamp arrived broken", { ask: () => "allow" });
   const { accepted } = await run.accepted;
   expect(accepted).toBe(true);

@@ -45,6 +45,7 @@ function parse(words: readonly string[]) {
         template: { type: "string" },
         vendor: { type: "string" },
         run: { type: "string" },
+        "sign-in": { type: "string" },
         yes: { type: "boolean", short: "y" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean", short: "v" },

@@ -10,7 +10,7 @@ export interface Question {
   readonly choices: readonly Choice[];
 }
 
-/** The three questions, in the order in which they are asked. */
+/** The questions, in the order in which they are asked. */
 export const questions = {
   template: {
     text: "What do you build?",
@@ -38,6 +38,15 @@ export const questions = {
       { name: "temporal", hint: "the same, and Temporal drives the runs" },
     ],
   },
+  "sign-in": {
+    text: "How do people sign in?",
+    choices: [
+      { name: "later", hint: "guests of this machine; production refuses to start" },
+      { name: "keys", hint: "an API key for each user" },
+      { name: "jwt", hint: "tokens of your identity provider" },
+      { name: "session", hint: "a password, then a signed cookie" },
+    ],
+  },
 } as const satisfies Readonly<Record<string, Question>>;
 
 export type QuestionName = keyof typeof questions;
@@ -47,7 +56,7 @@ export type Answers = {
   readonly [Name in QuestionName]: (typeof questions)[Name]["choices"][number]["name"];
 };
 
-export const questionNames: readonly QuestionName[] = ["template", "vendor", "run"];
+export const questionNames: readonly QuestionName[] = ["template", "vendor", "run", "sign-in"];
 
 /** Whether a text is an answer to a question. */
 export function isAnswer<Name extends QuestionName>(

@@ -69,7 +69,7 @@ function nameOf(target: string): string {
   return name;
 }
 
-function nextSteps(folder: string, { template, vendor }: Answers): string {
+function nextSteps(folder: string, { template, vendor, "sign-in": signIn }: Answers): string {
   const does = {
     web: "opens the page on http://localhost:3000",
     api: "serves http://localhost:3000/agent",
@@ -77,13 +77,17 @@ function nextSteps(folder: string, { template, vendor }: Answers): string {
   }[template];
   const cd = folder === "" ? "" : `  cd ${folder}\n`;
   const key = vendor === "none" ? "" : "\nIt runs without a key. For a real model fill in .env.\n";
+  const later =
+    signIn === "later"
+      ? "\nIt serves this machine alone until you choose how people sign in.\n"
+      : "";
   return `
 Made ${folder === "" ? "the project" : folder}. Next:
 
 ${cd}  npm install
   npm test
   npm run dev        ${does}
-${key}
+${key}${later}
 README.md has the rest.`;
 }
 

@@ -7,10 +7,10 @@ export function helpText(): string {
     const rows = choices.map((choice) => `      ${choice.name.padEnd(11)} ${choice.hint}`);
     return [`  --${name} <choice>   ${text}`, ...rows].join("\n");
   });
-  return `Makes a new Millrace project. It asks three questions, or takes their answers as flags.
+  return `Makes a new Millrace project. It asks four questions, or takes their answers as flags.
 
   npm create millrace@latest my-app
-  npm create millrace@latest my-app -- --template web --vendor none --run local
+  npm create millrace@latest my-app -- --template web --vendor none --run local --sign-in later
 
 ${flags.join("\n")}
 

@@ -52,7 +52,7 @@ const temporal = [
 
 const node = "node --env-file-if-exists=.env";
 
-function scriptsOf({ template, run }: Answers): object {
+function scriptsOf({ template, run, "sign-in": signIn }: Answers): object {
   const program = template === "terminal" ? "src/terminal.ts" : "src/server.ts";
   return {
     dev: `${node} --watch --watch-preserve-output ${program} --dev`,
@@ -60,6 +60,7 @@ function scriptsOf({ template, run }: Answers): object {
     start: `${node} ${program}`,
     ...(template === "terminal" && { serve: `${node} src/server.ts` }),
     ...(run === "temporal" && { worker: `${node} src/worker.ts` }),
+    ...((signIn === "keys" || signIn === "session") && { user: "node src/make-user.ts" }),
     test: "node --test",
     typecheck: "tsc",
   };

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { globSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import type { Answers } from "./choices.ts";
@@ -25,15 +26,31 @@ export function makeProject(name: string, answers: Answers): Project {
       project.set(path, (before ?? "") + text.replaceAll(placeholder, name));
     }
   }
-  project.set(".env", project.get(".env.example") ?? "");
+  project.set(".env", withSecrets(project.get(".env.example") ?? ""));
   project.set("package.json", toJson(manifestOf(name, answers, ownVersion())));
   project.set("tsconfig.json", toJson(tsconfigOf(answers)));
   return project;
 }
 
-function layersOf({ template, vendor, run }: Answers): readonly string[] {
-  const http = template === "web" ? [] : ["http"];
-  return [template, ...http, `vendor/${vendor}`, `run/${run}`, "shared"];
+function layersOf(answers: Answers): readonly string[] {
+  const { template, vendor, run, "sign-in": signIn } = answers;
+  const page = signIn === "keys" || signIn === "jwt" ? "token" : signIn;
+  return [
+    template,
+    ...(template === "web" ? [`sign-in/web/${page}`] : ["http"]),
+    ...(template === "web" || signIn === "session" ? ["signed"] : []),
+    `vendor/${vendor}`,
+    `run/${run}`,
+    `sign-in/${signIn}`,
+    "shared",
+  ];
+}
+
+/** Fills in what has to be random: no two projects have the same, and none has a default. */
+function withSecrets(settings: string): string {
+  return settings.replaceAll(/^(\w+_(?:SECRET|PASSWORD))=$/gm, (_, name: string) => {
+    return `${name}=${randomBytes(32).toString("base64url")}`;
+  });
 }
 
 /** npm leaves out some files that begin with a dot, so in the templates those begin with `_`. */

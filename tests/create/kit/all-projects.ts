@@ -13,11 +13,13 @@ export interface NamedProject {
 export function allProjects(): readonly NamedProject[] {
   return questions.template.choices.flatMap(({ name: template }) =>
     questions.vendor.choices.flatMap(({ name: vendor }) =>
-      questions.run.choices.map(({ name: run }) => {
-        const answers = { template, vendor, run };
-        const name = `${template}-${vendor}-${run}`;
-        return { name, answers, files: makeProject(name, answers) };
-      }),
+      questions.run.choices.flatMap(({ name: run }) =>
+        questions["sign-in"].choices.map(({ name: signIn }) => {
+          const answers = { template, vendor, run, "sign-in": signIn };
+          const name = `${template}-${vendor}-${run}-${signIn}`;
+          return { name, answers, files: makeProject(name, answers) };
+        }),
+      ),
     ),
   );
 }

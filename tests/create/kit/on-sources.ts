@@ -11,7 +11,11 @@ import { type Started, start } from "./started.ts";
 export interface ProjectOnSources extends Disposable {
   readonly path: string;
   /** Starts a file of `src`, as in production. */
-  readonly start: (file: string, env: Readonly<Record<string, string>>) => Started;
+  readonly start: (
+    file: string,
+    env: Readonly<Record<string, string>>,
+    ...parameters: readonly string[]
+  ) => Started;
 }
 
 /** Makes a project that needs no build and no install. */
@@ -22,8 +26,8 @@ export function projectOnSources(answers: Answers): ProjectOnSources {
   writeProject(cwd, makeProject("my-app", answers));
   return {
     path: cwd,
-    start: (file, env) =>
-      start(["node", "--conditions=@millrace/source", `src/${file}`], {
+    start: (file, env, ...parameters) =>
+      start(["node", "--conditions=@millrace/source", `src/${file}`, ...parameters], {
         cwd,
         env: { NODE_ENV: "production", ...env },
       }),

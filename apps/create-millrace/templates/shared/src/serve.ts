@@ -12,12 +12,22 @@ import { openServices } from "./services.ts";
 /** While it is developed nobody waits for a restart. */
 const defaultDrainMs = process.argv.includes("--dev") ? 0 : 5_000;
 
+/** What all users together may spend on models in a day. Beyond it runs end, and prompts are refused with 429. */
+const dollarsPerDay = Number(process.env.SPEND_PER_DAY || "20");
+
 /** The server's type, by which clients know the tools. */
 export type Served = Millrace<typeof agent>;
 
-export interface ServeOptions {
+/** How people sign in. */
+export interface SignIn {
   /** Finds out whom a request acts for. Left out: this machine alone, with a token that is printed once. */
   readonly authenticate?: Authenticate | undefined;
+  /** Answers requests to sign in and out, and adds cookies to others. True: it was such a request. */
+  readonly answer?: (request: IncomingMessage, response: ServerResponse) => boolean;
+}
+
+export interface ServeOptions {
+  readonly signIn: SignIn;
   /** Names by which the server is reached. Left out: any. */
   readonly hosts?: readonly string[] | undefined;
   /** 0: a free one. */
@@ -31,20 +41,22 @@ export interface ServeOptions {
 }
 
 export async function serve(options: ServeOptions) {
-  const { authenticate, hosts, port, host = "127.0.0.1" } = options;
+  const { signIn, hosts, port, host = "127.0.0.1" } = options;
   const services = await openServices();
   const millrace: Served = createMillrace({
     agent: options.agent ?? agent,
     basePath: "/agent",
     dialects: [aiSdk()], // for pages with useChat; beside it agUi() and openai() of the same package
-    authenticate,
+    authenticate: signIn.authenticate,
     hosts,
+    limits: { spendPerTenant: dollarsPerDay * 1_000_000 },
     ...services.options,
   });
   const server = createServer();
   const page = await options.page?.(server);
   const answer: RequestListener = (request, response) => {
     if (request.url?.startsWith("/agent/")) return millrace.node(request, response);
+    if (signIn.answer?.(request, response)) return;
     if (page !== undefined) return page(request, response);
     response.writeHead(404).end("not found");
   };

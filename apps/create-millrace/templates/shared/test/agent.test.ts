@@ -20,7 +20,7 @@ before(async () => {
   process.env.SESSIONS = folder;
   server = await serve({
     agent: agent.with({ model: demo }),
-    authenticate: () => ({ tenant: "default", user: "ann" }),
+    signIn: { authenticate: () => ({ tenant: "default", user: "ann" }) },
     port: 0,
   });
   client = createClient<Served>({ url: `${server.url}/agent` });

@@ -5,15 +5,17 @@ import { createInterface } from "node:readline/promises";
 import { createTerminalText, terminalLine } from "@millrace/agent/terminal";
 import { createClient } from "@millrace/client";
 import { showQuestion } from "@millrace/core/reading";
+import { refuse } from "./refuse.ts";
 import { serve } from "./serve.ts";
 import type { Served } from "./serve.ts";
 import { withKey } from "./with-key.ts";
 
-const { MILLRACE_URL, API_KEY, SESSION = "main" } = process.env;
-if (MILLRACE_URL && !API_KEY) throw new Error("MILLRACE_URL needs the API_KEY of that server");
+const { MILLRACE_URL, TOKEN, SESSION = "main" } = process.env;
+if (MILLRACE_URL && !TOKEN) refuse("MILLRACE_URL needs a TOKEN, which that server knows.");
 
-const key = API_KEY || randomUUID();
-const server = MILLRACE_URL ? undefined : await serve({ authenticate: withKey(key), port: 0 });
+const key = (MILLRACE_URL && TOKEN) || randomUUID();
+const signIn = { authenticate: withKey(key) };
+const server = MILLRACE_URL ? undefined : await serve({ signIn, port: 0 });
 const url = MILLRACE_URL || `${server?.url}/agent`;
 const client = createClient<Served>({ url, token: key });
 const session = client.session(SESSION);

@@ -2,14 +2,9 @@
 import { globSync, readFileSync } from "node:fs";
 import type { RequestListener, Server } from "node:http";
 import { extname, join } from "node:path";
-import { welcome } from "./guests.ts";
 
 export async function servePage(server: Server): Promise<RequestListener> {
-  const answer = process.argv.includes("--dev") ? await pageOfVite(server) : builtPage("dist");
-  return (request, response) => {
-    welcome(request, response);
-    answer(request, response);
-  };
+  return process.argv.includes("--dev") ? await pageOfVite(server) : builtPage("dist");
 }
 
 async function pageOfVite(server: Server): Promise<RequestListener> {

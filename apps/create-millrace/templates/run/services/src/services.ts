@@ -1,22 +1,25 @@
 // Where sessions live: in PostgreSQL for ever, and in Redis while they are written, so that any number of
 // processes serve them. Without both variables it is files of this machine, for development.
 import { postgresBlobs, postgresStore } from "@millrace/stores/postgres";
-import { redisLog } from "@millrace/stores/redis";
+import { redisCounters, redisLog } from "@millrace/stores/redis";
 import { openFiles } from "./files.ts";
+import { refuse } from "./refuse.ts";
 
 /** Opens what `createMillrace` is given. `close` comes after `millrace.close`. */
 export async function openServices() {
   const { DATABASE_URL, REDIS_URL, NODE_ENV } = process.env;
   if (!DATABASE_URL || !REDIS_URL) {
-    if (NODE_ENV === "production") throw new Error("set DATABASE_URL and REDIS_URL");
+    if (NODE_ENV === "production")
+      refuse("Set DATABASE_URL and REDIS_URL to run this in production.");
     return openFiles();
   }
   const store = postgresStore({ url: DATABASE_URL, acrossTenants: true });
   await store.migrate(); // each process may do it; one at a time does
   const blobs = postgresBlobs({ url: DATABASE_URL });
   const log = redisLog({ url: REDIS_URL });
+  const counters = redisCounters({ url: REDIS_URL }); // limits hold for all processes together
   const close = async () => {
-    await Promise.all([log, blobs, store].map((service) => service.close()));
+    await Promise.all([counters, log, blobs, store].map((service) => service.close()));
   };
-  return { options: { store, blobs, log }, close };
+  return { options: { store, blobs, log, counters }, close };
 }

@@ -2,6 +2,7 @@
 // Temporal runs them in workers. Without all three variables it is files of this machine, for development.
 import { temporalDriver } from "@millrace/temporal/client";
 import { openFiles } from "./files.ts";
+import { refuse } from "./refuse.ts";
 import { openPorts } from "./ports.ts";
 
 /** Opens what `createMillrace` is given. `close` comes after `millrace.close`. */
@@ -9,7 +10,7 @@ export async function openServices() {
   const { DATABASE_URL, REDIS_URL, TEMPORAL_ADDRESS, NODE_ENV } = process.env;
   if (!DATABASE_URL || !REDIS_URL || !TEMPORAL_ADDRESS) {
     if (NODE_ENV === "production")
-      throw new Error("set DATABASE_URL, REDIS_URL and TEMPORAL_ADDRESS");
+      refuse("Set DATABASE_URL, REDIS_URL and TEMPORAL_ADDRESS to run this in production.");
     return openFiles();
   }
   const { close, ...ports } = await openPorts(DATABASE_URL, REDIS_URL);

@@ -5,8 +5,9 @@ import { StrictMode, useSyncExternalStore } from "react";
 import { createRoot } from "react-dom/client";
 import type { Served } from "../serve.ts";
 import { Chat } from "./chat.tsx";
+import { savedToken, SignedIn } from "./sign-in.tsx";
 
-const client = createClient<Served>({ url: "/agent" });
+const client = createClient<Served>({ url: "/agent", token: savedToken() });
 export type PageClient = typeof client;
 
 function follow(changed: () => void): () => void {
@@ -24,6 +25,8 @@ const root = document.querySelector("#root");
 if (root !== null)
   createRoot(root).render(
     <StrictMode>
-      <App />
+      <SignedIn>
+        <App />
+      </SignedIn>
     </StrictMode>,
   );

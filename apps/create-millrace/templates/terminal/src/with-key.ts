@@ -1,4 +1,4 @@
-// The simplest way to know who asks: one key. `jwt` and `apiKeys` of @millrace/server are for more users.
+// The chat and the server that it starts are one program: a key that only they know.
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Authenticate } from "@millrace/server";
 
