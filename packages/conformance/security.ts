@@ -162,6 +162,24 @@ export const securityRows: readonly SecurityRow[] = [
     ],
   },
   {
+    promise: "P26",
+    about: "what we ship to start with is closed",
+    mechanism:
+      "A project of `npm create millrace` serves its own machine until a sign-in is chosen: with NODE_ENV=production it refuses to start, with a sentence. All users together have a limit on spend. Settings of the environment are checked like options.",
+    tests: ["tests/create/sign-in.test.ts", "tests/environment/environment.test.ts"],
+  },
+  {
+    promise: "P26",
+    about: "no request ends a process",
+    mechanism:
+      "The server, the reference app and each template have one guard around all that answers; a target that is no address is 400. In a page, what can't be shown takes nothing else with it.",
+    tests: [
+      "tests/attacks/raw-requests.test.ts",
+      "packages/server/src/serve/last-guard.test.ts",
+      "tests/app/inert.test.ts",
+    ],
+  },
+  {
     promise: "P27",
     about: "a page of another origin gets nothing",
     mechanism:
@@ -178,6 +196,9 @@ export const securityRows: readonly SecurityRow[] = [
       "tests/secrets/echoed-key.test.ts",
       "tests/secrets/secrets.test.ts",
       "tests/secrets/transport-bounds.test.ts",
+      "tests/secrets/temporal.test.ts",
+      "tests/temporal/secrets.test.ts",
+      "packages/providers/src/google-token.test.ts",
     ],
   },
   {
