@@ -6,6 +6,7 @@ import { call, say, scriptedModel } from "@millrace/core/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Servers, connectTo, startServers } from "./cluster.ts";
+import { encode, storedRuns } from "./stored-history.ts";
 
 test(
   "an approval outlives a restart of everything, and what was approved runs once",
@@ -25,6 +26,10 @@ test(
     await talk.handle.result();
 
     expect(answer).toMatchObject({ accepted: true, replayed: false });
+    const runs = await storedRuns(cluster.client, talk.handle.workflowId);
+    const history = Buffer.concat(runs.flatMap(({ events }) => events.map(encode))).toString();
+    expect(history).toContain(question.approvalId);
+    expect(history).not.toContain(question.hash); // short arguments could be tried against it
     expect(ran).toEqual(["ada@example.org"]);
     const facts = await talk.facts();
     expect(facts.filter(({ type }) => type === "approval_requested")).toEqual([question]);

@@ -8,6 +8,8 @@ import { outOf } from "../loop/limits.ts";
 import type { LoopState } from "../loop/state.ts";
 import { simulateSession } from "../testing/decide-laws.ts";
 import { briefSettings, briefStanding, briefTools } from "./brief-of.ts";
+import { withNamedQuestions } from "./named-questions.ts";
+import type { StepMemory } from "./step.ts";
 
 const histories = runs(1_000, 100_000, 150);
 
@@ -38,22 +40,27 @@ function withoutLost(state: LoopState): LoopState {
   return { ...state, standing: { ...standing, run } };
 }
 
-/** The state as an engine has it, after it came as JSON. */
+/** The state as an engine has it that knows questions by their ids, after it came as JSON. */
 function inAnEngine(state: LoopState): LoopState {
   const { settings, doing, now } = state;
-  const answer = JSON.stringify({
-    standing: briefStanding(state.standing),
-    settings: briefSettings(settings),
-    tools: briefTools(settings, state.standing),
-  });
-  const { standing: brief, settings: own, tools = {} } = JSON.parse(answer) as BriefAnswer;
-  const standing = standingOfBrief(brief);
   const calls = state.standing.run?.turn?.reply?.calls ?? [];
   const verdicts = calls.flatMap((call) => {
     const verdict = verdictOf(state, call);
     return verdict === undefined ? [] : [[call.itemId, verdict] as const];
   });
-  const told = { ...doing, verdicts: new Map(verdicts) };
+  const stepped = {
+    outcome: "stepped",
+    head: 0,
+    now,
+    standing: briefStanding(state.standing),
+    memory: { verdicts },
+    settings: briefSettings(settings),
+    tools: briefTools(settings, state.standing),
+  } as const;
+  const answer = JSON.stringify(withNamedQuestions(stepped, state.standing));
+  const { standing: brief, settings: own, tools = {}, memory } = JSON.parse(answer) as BriefAnswer;
+  const standing = standingOfBrief(brief);
+  const told = { ...doing, verdicts: new Map(memory.verdicts) };
   return { standing, settings: settingsOfBrief(own, tools, standing), doing: told, now };
 }
 
@@ -61,6 +68,7 @@ interface BriefAnswer {
   readonly standing: ReturnType<typeof briefStanding>;
   readonly settings: ReturnType<typeof briefSettings>;
   readonly tools?: NonNullable<ReturnType<typeof briefTools>>;
+  readonly memory: StepMemory;
 }
 
 /** What an engine makes of an action: whether it waits, looks, or begins work, and which. */

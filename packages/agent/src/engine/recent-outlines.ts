@@ -1,7 +1,7 @@
 import type { Fact, SessionUid } from "@millrace/core";
 import type { SessionStore } from "@millrace/core/ports";
 import { outline } from "../loop/outline.ts";
-import type { Outline } from "../loop/outline.ts";
+import type { ItemOutline, Outline } from "../loop/outline.ts";
 
 /** As many as a history takes in one answer: about 6 KB. The standing is shorter from there. */
 const mostOutlines = 48;
@@ -38,7 +38,8 @@ export class RecentOutlines {
 
 /**
  * Without what changes no decision of the engine: facts without an outline, starts of calls whose results
- * follow, and what is lost, which the step that records looks at. So histories of older versions are replayed.
+ * follow, what is lost, which the step that records looks at, and the prints of calls, by which one who has the
+ * history could find short arguments: steps find repeats. So histories of older versions are replayed.
  */
 function telling(outlines: readonly Outline[]): readonly Outline[] {
   const settled = new Set(
@@ -53,6 +54,8 @@ function telling(outlines: readonly Outline[]): readonly Outline[] {
         const { resumes: _, ...claimed } = fact;
         return [claimed];
       }
+      case "item_committed":
+        return [withoutPrints(fact)];
       case "usage_reported":
         return fact.lost === true ? [] : [fact];
       case "tool_execution_started": {
@@ -63,4 +66,11 @@ function telling(outlines: readonly Outline[]): readonly Outline[] {
         return [fact];
     }
   });
+}
+
+function withoutPrints<Fact extends ItemOutline>(fact: Fact): Fact {
+  const { reply } = fact;
+  if (reply === undefined) return fact;
+  const calls = reply.calls.map((call) => ({ ...call, print: "" }));
+  return { ...fact, reply: { ...reply, calls } };
 }

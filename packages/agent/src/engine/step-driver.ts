@@ -11,10 +11,11 @@ import { Fenced } from "../work/host.ts";
 import type { WorkHost } from "../work/host.ts";
 import { briefMemory, briefSettings, briefStanding, briefTools } from "./brief-of.ts";
 import { EngineClaim, unlessLost } from "./engine-claim.ts";
+import { withNamedQuestions } from "./named-questions.ts";
 import { RecentOutlines } from "./recent-outlines.ts";
 import { reportLost } from "./report-lost.ts";
 import { StepEpochs } from "./step-epochs.ts";
-import type { StepAnswer, StepContext, StepRequest } from "./step.ts";
+import type { StepAnswer, StepContext, Stepped, StepRequest } from "./step.ts";
 
 /** A bound on the actions of one step, so that ports that contradict each other do not spin for ever. */
 const mostActions = 256;
@@ -120,7 +121,7 @@ export class StepDriver implements LocalDriver {
     const now = store.now();
     const { used } = epochs;
     const tools = briefTools(agent.settings, standing);
-    return {
+    const answer: Stepped = {
       outcome: "stepped",
       head,
       ...(outlines === undefined ? { standing: briefStanding(standing) } : { outlines }),
@@ -130,6 +131,7 @@ export class StepDriver implements LocalDriver {
       ...(tools === undefined ? {} : { tools }),
       ...(request.wantsSettings === true ? { settings: briefSettings(agent.settings) } : {}),
     };
+    return request.namesQuestions === true ? withNamedQuestions(answer, standing) : answer;
   }
 
   /** Another claim holds from now on. What was under way belongs to the one before. */

@@ -30,6 +30,11 @@ export interface StepRequest {
   readonly attempt: number;
   /** True if `settings` are wanted in the answer. */
   readonly wantsSettings?: boolean | undefined;
+  /**
+   * True if the engine knows questions by their ids and none by its hash. Answers then have no hash of an input, which
+   * one who has the history could find by trying inputs. Left out by engines of older versions.
+   */
+  readonly namesQuestions?: boolean | undefined;
   /** True if an earlier run of the engine hands its work over to this one, so that no driver was lost. */
   readonly continues?: boolean | undefined;
 }

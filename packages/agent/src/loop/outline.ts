@@ -105,7 +105,7 @@ export interface ReplyOutline {
   readonly calls: readonly CallOutline[];
 }
 
-/** A call in a reply: its tool, and the print by which repeats are detected. */
+/** A call in a reply: its tool, and the print by which repeats are detected. In an engine's history the print is empty. */
 export interface CallOutline {
   readonly callId: CallId;
   readonly tool: string;

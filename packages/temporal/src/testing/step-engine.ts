@@ -52,8 +52,9 @@ export class StepEngine {
   ): Promise<void> {
     const items = work === "execute" ? calls.length : work === undefined ? 0 : 1;
     const generation = items === 0 ? 0 : this.loop.giveOut(items);
-    const { given, head } = this.loop;
-    const request = { by: this.#by, head, work, calls, generation, given, wantsSettings };
+    const { given, head, namesQuestions } = this.loop;
+    const own = { work, calls, generation, given, wantsSettings, namesQuestions };
+    const request = { by: this.#by, head, ...own };
     const answer = JSON.parse(JSON.stringify(await this.#perform(request))) as StepAnswer;
     if (answer.outcome !== "stepped") throw new Error(`the step is ${answer.outcome}`);
     this.loop.take(answer);

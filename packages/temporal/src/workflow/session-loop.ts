@@ -69,6 +69,15 @@ export class SessionLoop {
     return Object.hasOwn(this.#tools, tool) ? this.#tools[tool]?.queue : undefined;
   }
 
+  /**
+   * Whether questions are known by their ids. False while one is open that was taken in by its hash, from a worker of
+   * an older version: all about it has to come by its hash then.
+   */
+  get namesQuestions(): boolean {
+    const calls = this.#standing.run?.turn?.reply?.calls ?? [];
+    return calls.every(({ approval }) => !approval || approval.hash === approval.approvalId);
+  }
+
   /** The highest generation that was given out. */
   get given(): number {
     return this.#generation;

@@ -242,7 +242,7 @@ export class WorkflowSession {
 
   /** The argument of a step that writes so many items. */
   #step(items: number): StepArgs {
-    const { reply, compaction, calls, head, isBusy } = this.#loop;
+    const { reply, compaction, calls, head, isBusy, namesQuestions } = this.#loop;
     const elsewhere = {
       ...(reply ? { reply } : {}),
       ...(compaction ? { compaction } : {}),
@@ -250,7 +250,14 @@ export class WorkflowSession {
     };
     const generation = items === 0 ? 0 : this.#loop.giveOut(items);
     const { given } = this.#loop;
-    return { ...this.args, head, generation, given, ...(isBusy ? { elsewhere } : {}) };
+    return {
+      ...this.args,
+      head,
+      generation,
+      given,
+      ...(isBusy ? { elsewhere } : {}),
+      ...(namesQuestions ? { namesQuestions } : {}),
+    };
   }
 }
 
