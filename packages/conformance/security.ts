@@ -203,6 +203,17 @@ export const securityRows: readonly SecurityRow[] = [
   },
   {
     promise: "P29",
+    about: "a history of Temporal has no arguments",
+    mechanism:
+      "Workflows get ids, names and numbers. A question is known by its id, and no hash or print of a call's arguments is in the history, by which short ones could be found. What an activity throws is cleaned of registered secrets before Temporal stores or logs it.",
+    tests: [
+      "packages/temporal/src/workflow/guessed-arguments.test.ts",
+      "tests/temporal/history.test.ts",
+      "tests/temporal/secrets.test.ts",
+    ],
+  },
+  {
+    promise: "P29",
     about: "a child has no environment but the one it is given",
     mechanism:
       "Processes are started with a short list of variables. In their own PID namespace they can't read the parent's from `/proc`.",
