@@ -17,7 +17,9 @@ export type WarningCode =
   /** A server could not report to its driver, or not close it. */
   | "MILLRACE_DRIVER_FAILED"
   /** Processes of tools run without a PID namespace, because the machine gives none. */
-  | "MILLRACE_NO_PID_NAMESPACE";
+  | "MILLRACE_NO_PID_NAMESPACE"
+  /** A store uses its database as a role that row-level security does not bind. */
+  | "MILLRACE_UNPROTECTED_ROWS";
 
 /** What is used of the global `process`, where there is one. */
 interface WarningProcess {

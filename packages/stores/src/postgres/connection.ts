@@ -35,6 +35,8 @@ export interface SharedPool {
   readonly ownTenant?: string | undefined;
   readonly clock: Clock;
   readonly storeClock: StoreClock;
+  /** Called with each answer whether row-level security binds the role. Left out: nobody wants to know. */
+  readonly noteRole?: (isBound: boolean) => void;
 }
 
 /** How a transaction begins. Explicit, since a database may have another default. */
@@ -44,11 +46,12 @@ const modes = {
 } as const;
 type Mode = keyof typeof modes;
 
-/** Asks for the server's time. It goes out before the statements of a call, so that it waits for none. */
+/** Asks for the server's time and what the role may do. It goes out before the statements of a call, so that it waits for none. */
 const asksTime: Bound = {
   statement: {
     name: "millrace_time",
-    text: "select extract(epoch from clock_timestamp()) as seconds",
+    text: `select extract(epoch from clock_timestamp()) as seconds, (select not (rolsuper or rolbypassrls)
+      from pg_catalog.pg_roles where rolname = current_user) as bound`,
   },
   values: [],
 };
@@ -138,7 +141,7 @@ export class Connection {
     mode: Mode = "write",
   ): Promise<T> {
     if (this.#closed) throw new MillraceError("closed", "the store was closed");
-    const { pool, ownTenant, storeClock } = this.#shared;
+    const { pool, ownTenant, storeClock, noteRole } = this.#shared;
     const client = await connect(pool);
     const ignore = (): void => undefined; // the query under way rejects with the same error
     client.on("error", ignore);
@@ -155,7 +158,12 @@ export class Connection {
       open = !bare;
       const all = [...start, ...statements, ...(last && !bare ? [commits] : [])];
       const timeout = ownTenant === undefined ? {} : ownTimeout;
-      const results = await sendAll(client, all, { storeClock, timeout, named: this.#named });
+      const results = await sendAll(client, all, {
+        storeClock,
+        noteRole,
+        timeout,
+        named: this.#named,
+      });
       if (last) open = false;
       return results.slice(start.length, start.length + statements.length);
     };
@@ -260,6 +268,7 @@ export function isTaken(error: unknown): boolean {
 /** How statements are sent. */
 interface Sending {
   readonly storeClock: StoreClock;
+  readonly noteRole: SharedPool["noteRole"];
   readonly timeout: object;
   /** Whether statements are prepared under their names. */
   readonly named: boolean;
@@ -268,7 +277,7 @@ interface Sending {
 async function sendAll(
   client: PoolClient,
   statements: readonly Bound[],
-  { storeClock, timeout, named }: Sending,
+  { storeClock, noteRole, timeout, named }: Sending,
 ): Promise<readonly Rows[]> {
   const query = async (bound: Bound): Promise<QueryResult<Record<string, unknown>>> => {
     const { name, text } = bound.statement;
@@ -281,8 +290,9 @@ async function sendAll(
       ...timeout,
     });
     if (bound === asksTime) {
-      const seconds = Number(result.rows[0]?.["seconds"]);
-      storeClock.take(seconds * 1_000, askedAt, storeClock.monotonic());
+      const { seconds, bound: isBound } = result.rows[0] ?? {};
+      storeClock.take(Number(seconds) * 1_000, askedAt, storeClock.monotonic());
+      noteRole?.(isBound !== false);
     }
     return result;
   };

@@ -4,6 +4,7 @@ import type { Clock, MakeId, SessionStore } from "@millrace/core/ports";
 import { acceptCall, appendCall, claimCall, commitCall, openCall } from "@millrace/core/store-kit";
 import type { Floor } from "@millrace/core/store-kit";
 import { sessionId } from "@millrace/core/writing";
+import { warn } from "@millrace/core/checks";
 import { randomId, systemClock } from "@millrace/core/memory";
 import type { Pool } from "pg";
 import { checkPostgresOptions } from "./check-options.ts";
@@ -89,7 +90,7 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
   if (!owned) refusePlainPool(pool, options.allowPlain);
   const storeClock = new StoreClock(clock);
   const ownTenant = owned ? tenant : undefined;
-  const shared: SharedPool = { pool, ownTenant, clock, storeClock };
+  const shared: SharedPool = { pool, ownTenant, clock, storeClock, noteRole: roleNote() };
   const forTenant = (name: string): PostgresStore => stores.of(checkTenant(name));
   const common = { shared, statements, schema, makeId, sharedBeats: acrossTenants, forTenant };
   const stores: TenantStores<PostgresStore> = new TenantStores((name) =>
@@ -107,6 +108,21 @@ export function postgresStore(options: PostgresStoreOptions = {}): PostgresStore
     },
   });
 }
+
+/** Warns once of a role for which the tenants' policies mean nothing: a query that forgets its tenant would read all. */
+function roleNote(): (isBound: boolean) => void {
+  let isNoted = false;
+  return (isBound) => {
+    if (isBound || isNoted) return;
+    isNoted = true;
+    const fix =
+      "migrate as the owner with migrate({ role }), and give the store the address of that role";
+    warn("MILLRACE_UNPROTECTED_ROWS", unprotected, fix);
+  };
+}
+
+const unprotected =
+  "the role of the PostgreSQL store is superuser or has BYPASSRLS, so row-level security does not separate tenants";
 
 /** What a store for one tenant is made of. */
 interface StoreParts {
