@@ -1,5 +1,5 @@
 /** `compose.yaml`, read by its lines: the formatter's check refuses what is not YAML. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../workspace.ts";
@@ -41,18 +41,23 @@ test("each server of compose.yaml has a check of its health", () => {
   );
 });
 
-test("PostgreSQL's password in compose.yaml is the environment's, with one default for development", () => {
+test("no password in compose.yaml has a default, and neither Temporal nor we are the superuser", () => {
   const passwords = text
     .split("\n")
     .flatMap((line) => /^\s+\w*(?:PASSWORD|PWD)\w*: (.*)$/.exec(line)?.[1] ?? []);
 
-  expect(passwords).toHaveLength(3);
-  expect(new Set(passwords)).toEqual(new Set(["${POSTGRES_PASSWORD:-millrace}"]));
-  expect(text).toContain("postgres://postgres:millrace@127.0.0.1:5432/postgres");
+  expect(passwords).toHaveLength(6);
+  for (const password of passwords)
+    expect(password).toMatch(/^\$\{\w+_PASSWORD:\?set it in \.env\}$/);
+  expect(passwords.filter((password) => password.includes("POSTGRES"))).toHaveLength(1); // the server's own
+  expect(text).toContain("postgres://owner:$OWNER_PASSWORD@127.0.0.1:5432/sessions");
+  expect(text).not.toMatch(/_USER: postgres/);
+  for (const [, file = ""] of text.matchAll(/- (\.\/apps\/[^:]+):/g))
+    expect(existsSync(join(root, file)), file).toBe(true);
 });
 
 test("the data of compose.yaml is in volumes that have names", () => {
-  const used = [...text.matchAll(/volumes: \["(\w+):/g)].map(([, name]) => name);
+  const used = [...text.matchAll(/(?:volumes: \["|^ {6}- )(\w+):/gm)].map(([, name]) => name);
   const declared = [...text.slice(text.indexOf("\nvolumes:\n")).matchAll(/^  (\w+):$/gm)];
 
   expect(used).toEqual(["redis", "postgres"]);

@@ -16,7 +16,17 @@ interface Lock {
 }
 
 interface Compose {
-  readonly services: Readonly<Record<string, { readonly image?: string; readonly build?: string }>>;
+  readonly services: Readonly<
+    Record<
+      string,
+      {
+        readonly image?: string;
+        readonly build?: string;
+        readonly env_file?: readonly string[];
+        readonly environment?: Readonly<Record<string, string>>;
+      }
+    >
+  >;
   readonly volumes?: object;
 }
 
@@ -85,6 +95,39 @@ test("compose files are sound, and have the images of this repository's own", ()
     expect(images, name).toEqual(expect.arrayContaining(others));
     const needed = { local: 0, services: 2, temporal: 6 }[answers.run];
     expect(others, name).toHaveLength(needed);
+  }
+});
+
+test("no password has a default: those of a new project are random, in files that are not committed", () => {
+  const secrets = /^(\w*(?:_SECRET|PASSWORD|PWD))=(.*)$/gm;
+  const seen = new Set<string>();
+  for (const { name, answers, files } of projects) {
+    const compose = files.get("compose.yaml") ?? "";
+    expect(compose, name).not.toMatch(/PASSWORD:-|millrace@/);
+    expect(files.get(".gitignore"), name).toMatch(/^\.env\n\.env\.\*\n!\.env\*\.example$/m);
+    expect(files.get(".dockerignore"), name).toMatch(/^\.env\n\.env\.\*$/m);
+    for (const [path, text] of files) {
+      if (!path.startsWith(".env")) continue;
+      const values = [...text.matchAll(secrets)].map(([, , value = ""]) => value);
+      if (path.endsWith(".example")) {
+        for (const value of values) expect(value, path).toMatch(/^(<\w+>)?$/);
+        continue;
+      }
+      for (const value of new Set(values)) {
+        expect(value, path).toMatch(/^[0-9a-f]{64}$/);
+        expect(seen.has(value)).toBe(false);
+        seen.add(value);
+      }
+      expect(text, path).not.toMatch(/<[A-Z_]+>/);
+    }
+    if (answers.run === "local") continue;
+    // The app has its own password, and neither the owner's nor the superuser's.
+    const { services } = parse(compose, { merge: true }) as Compose;
+    expect(services["app"]?.env_file, name).toEqual([".env"]);
+    expect(services["app"]?.environment?.["DATABASE_URL"]).toMatch(/^postgres:\/\/app:\$\{APP_/);
+    expect(files.get(".env"), name).not.toMatch(/OWNER|^POSTGRES/m);
+    expect(files.get(".env.owner"), name).toMatch(/^OWNER_URL=postgres:\/\/owner:[0-9a-f]{64}@/m);
+    expect(compose.match(/POSTGRES_USER: (?!temporal)|SQL_USER: (?!temporal)/g)).toBe(null);
   }
 });
 

@@ -5,6 +5,7 @@ import { startPostgres } from "../../scripts/services/postgres.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { startTemporal } from "../../scripts/services/temporal.ts";
 import { knownKeys } from "../create/kit/api-key.ts";
+import { makeRoles } from "../create/kit/database.ts";
 import { projectOnSources } from "../create/kit/on-sources.ts";
 
 it("the worker of a new project drives what its server accepts, and both drain on SIGTERM", async () => {
@@ -17,9 +18,12 @@ it("the worker of a new project drives what its server accepts, and both drain o
     run: "temporal",
     "sign-in": "keys",
   });
+  const { owner, app } = await makeRoles(postgres, project.path);
+  await using migration = project.start("migrate.ts", { OWNER_URL: owner });
+  expect(await migration.exit()).toBe(0);
   const [{ key: token, env: known }] = knownKeys(1);
   const env = {
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: app,
     REDIS_URL: redis.url,
     TEMPORAL_ADDRESS: temporal.url,
     ...known,

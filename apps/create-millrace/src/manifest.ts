@@ -59,6 +59,7 @@ function scriptsOf({ template, run, "sign-in": signIn }: Answers): object {
     ...(template === "web" && { build: "vite build" }),
     start: `${node} ${program}`,
     ...(template === "terminal" && { serve: `${node} src/server.ts` }),
+    ...(run !== "local" && { migrate: "node --env-file-if-exists=.env.owner src/migrate.ts" }),
     ...(run === "temporal" && { worker: `${node} src/worker.ts` }),
     ...((signIn === "keys" || signIn === "session") && { user: "node src/make-user.ts" }),
     test: "node --test",

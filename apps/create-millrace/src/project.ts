@@ -26,7 +26,9 @@ export function makeProject(name: string, answers: Answers): Project {
       project.set(path, (before ?? "") + text.replaceAll(placeholder, name));
     }
   }
-  project.set(".env", withSecrets(project.get(".env.example") ?? ""));
+  for (const [path, text] of project)
+    if (/^\.env.*\.example$/.test(path))
+      project.set(path.replace(".example", ""), withSecrets(text));
   project.set("package.json", toJson(manifestOf(name, answers, ownVersion())));
   project.set("tsconfig.json", toJson(tsconfigOf(answers)));
   return project;
@@ -41,16 +43,23 @@ function layersOf(answers: Answers): readonly string[] {
     ...(template === "web" || signIn === "session" ? ["signed"] : []),
     `vendor/${vendor}`,
     `run/${run}`,
+    ...(run === "local" ? [] : ["database"]),
     `sign-in/${signIn}`,
     "shared",
   ];
 }
 
-/** Fills in what has to be random: no two projects have the same, and none has a default. */
+/**
+ * Fills in what has to be random, and then where its name is in `<>`: no two projects have the same, and none has a
+ * default.
+ */
 function withSecrets(settings: string): string {
-  return settings.replaceAll(/^(\w+_(?:SECRET|PASSWORD))=$/gm, (_, name: string) => {
-    return `${name}=${randomBytes(32).toString("base64url")}`;
+  const secrets = new Map<string, string>();
+  const filled = settings.replaceAll(/^(\w+_(?:SECRET|PASSWORD))=$/gm, (_, name: string) => {
+    secrets.set(name, randomBytes(32).toString("hex"));
+    return `${name}=${secrets.get(name)}`;
   });
+  return filled.replaceAll(/<(\w+)>/g, (whole, name: string) => secrets.get(name) ?? whole);
 }
 
 /** npm leaves out some files that begin with a dot, so in the templates those begin with `_`. */

@@ -8,6 +8,8 @@ export interface Started extends AsyncDisposable {
   readonly lines: readonly string[];
   /** The first line that is an address, once it is printed. */
   readonly url: () => Promise<string>;
+  /** The exit code, once it has ended by itself. */
+  readonly exit: () => Promise<number | null>;
   /** Ends it as a container does. The exit code. */
   readonly terminate: () => Promise<number | null>;
 }
@@ -44,6 +46,7 @@ export function start(
       if (url === undefined) throw new Error(`it ended:\n${lines.join("\n")}`);
       return url;
     },
+    exit: async () => (await ended)[0],
     terminate: async () => {
       signal("SIGTERM");
       return (await ended)[0];

@@ -2,13 +2,13 @@
 import { postgresBlobs, postgresStore } from "@millrace/stores/postgres";
 import { redisLog } from "@millrace/stores/redis";
 
-export async function openPorts(databaseUrl: string, redisUrl: string) {
-  const store = postgresStore({ url: databaseUrl, acrossTenants: true });
-  await store.migrate(); // each process may do it; one at a time does
-  const blobs = postgresBlobs({ url: databaseUrl });
-  const log = redisLog({ url: redisUrl });
+export function openPorts(databaseUrl: string, redisUrl: string) {
+  const allowPlain = process.env.ALLOW_PLAIN === "true"; // where the network on the way is trusted
+  const store = postgresStore({ url: databaseUrl, acrossTenants: true, allowPlain });
+  const blobs = postgresBlobs({ url: databaseUrl, allowPlain });
+  const log = redisLog({ url: redisUrl, allowPlain });
   const close = async () => {
     await Promise.all([log, blobs, store].map((service) => service.close()));
   };
-  return { store, blobs, log, close };
+  return { store, blobs, log, allowPlain, close };
 }

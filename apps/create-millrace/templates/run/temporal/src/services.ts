@@ -13,7 +13,7 @@ export async function openServices() {
       refuse("Set DATABASE_URL, REDIS_URL and TEMPORAL_ADDRESS to run this in production.");
     return openFiles();
   }
-  const { close, ...ports } = await openPorts(DATABASE_URL, REDIS_URL);
-  const driver = temporalDriver({ store: ports.store, address: TEMPORAL_ADDRESS });
+  const { close, allowPlain, ...ports } = openPorts(DATABASE_URL, REDIS_URL);
+  const driver = temporalDriver({ store: ports.store, address: TEMPORAL_ADDRESS, allowPlain });
   return { options: { ...ports, driver }, close };
 }

@@ -3,12 +3,15 @@
 import { createWorker } from "@millrace/temporal/worker";
 import { agent } from "./agent.ts";
 import { openPorts } from "./ports.ts";
+import { refuse } from "./refuse.ts";
 
 const { DATABASE_URL, REDIS_URL, TEMPORAL_ADDRESS } = process.env;
 if (!DATABASE_URL || !REDIS_URL || !TEMPORAL_ADDRESS)
-  throw new Error("set DATABASE_URL, REDIS_URL and TEMPORAL_ADDRESS");
+  refuse(
+    "Set DATABASE_URL, REDIS_URL and TEMPORAL_ADDRESS: a worker shares them with the servers.",
+  );
 
-const { close, ...ports } = await openPorts(DATABASE_URL, REDIS_URL);
+const { close, ...ports } = openPorts(DATABASE_URL, REDIS_URL);
 // A worker that was killed is noticed after the time of its heartbeat.
 const worker = await createWorker({
   agent,
