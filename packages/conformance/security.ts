@@ -37,6 +37,17 @@ export const securityRows: readonly SecurityRow[] = [
   },
   {
     promise: "P7",
+    about: "the compose files keep the roles apart",
+    mechanism:
+      "Tables belong to a role of their own, servers and workers have another, and neither is superuser nor bypasses row-level security. Passwords are random, made with the project. The store warns of a role that the policies do not bind.",
+    tests: [
+      "tests/create/services.test.ts",
+      "tests/create/templates.test.ts",
+      "packages/stores/src/postgres/role-warning.test.ts",
+    ],
+  },
+  {
+    promise: "P7",
     about: "what is removed is gone, and that it was is not",
     mechanism:
       "`remove` takes the session, the sessions of its sub-agents and their keys in the log, and leaves a tombstone with the time and the person.",
