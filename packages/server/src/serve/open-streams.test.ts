@@ -37,3 +37,41 @@ it("credentials that expire while they are checked have expired, and were not re
   expect(await ended.promise).toBe("expired");
   expect(checks).toBe(1);
 });
+
+it("a stream that opens while the streams before it are checked in vain is disconnected, and checked no longer than it is open", async () => {
+  const sleeping: AbortSignal[] = [];
+  const wakes: (() => void)[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    sleep: (_, signal) => {
+      if (signal !== undefined) sleeping.push(signal);
+      return new Promise((resolve) => void wakes.push(resolve));
+    },
+    idle: undefined,
+  };
+  const streams = new OpenStreams(clock, () => 0.5);
+  const answer = Promise.withResolvers<undefined>();
+  const ended: string[] = [];
+  const open = (name: string): (() => void) =>
+    streams.add({
+      who: { tenant: "acme", user: "ann" },
+      credentials: "token",
+      sessions: [] as readonly SessionRecord[],
+      identify: () => answer.promise,
+      mayRead: async () => true,
+      end: (reason) => void ended.push(`${name} ${reason}`),
+    });
+  const closeFirst = open("first");
+  wakes[0]?.();
+  await Promise.resolve();
+  closeFirst();
+
+  const closeSecond = open("second");
+  answer.resolve(undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  streams.disconnect("acme", "ann");
+  closeSecond();
+
+  expect(ended).toEqual(["second revoked"]);
+  expect(sleeping.map(({ aborted }) => aborted)).toEqual([true, true]);
+});

@@ -56,8 +56,8 @@ export class OpenStreams {
     streams.add(stream);
     return () => {
       streams.delete(stream);
-      if (streams.size > 0 || this.#groups.get(key) !== group) return;
-      this.#groups.delete(key);
+      if (streams.size > 0) return;
+      this.#forget(key, group);
       over.abort();
     };
   }
@@ -73,6 +73,11 @@ export class OpenStreams {
     }
   }
 
+  /** Streams may have come meanwhile, of the same identity: those have a group of their own. */
+  #forget(key: string, group: Group): void {
+    if (this.#groups.get(key) === group) this.#groups.delete(key);
+  }
+
   async #watch(key: string, group: Group, first: Identity): Promise<void> {
     const { signal } = group.over;
     let who = first;
@@ -84,7 +89,7 @@ export class OpenStreams {
       const now = this.#isExpired(who) ? "expired" : await this.#ask(group, who);
       if (typeof now === "string") {
         // A stream that is opened meanwhile is checked by a group of its own.
-        this.#groups.delete(key);
+        this.#forget(key, group);
         return endAll(group, now);
       }
       who = now;
