@@ -41,14 +41,11 @@ it("credentials that expire while they are checked have expired, and were not re
 it("a stream that opens while the streams before it are checked in vain is disconnected, and checked no longer than it is open", async () => {
   const sleeping: AbortSignal[] = [];
   const wakes: (() => void)[] = [];
-  const clock: Clock = {
-    ...systemClock,
-    sleep: (_, signal) => {
-      if (signal !== undefined) sleeping.push(signal);
-      return new Promise((resolve) => void wakes.push(resolve));
-    },
-    idle: undefined,
+  const sleep = (_: number, signal?: AbortSignal): Promise<void> => {
+    if (signal !== undefined) sleeping.push(signal);
+    return new Promise((resolve) => void wakes.push(resolve));
   };
+  const clock: Clock = { ...systemClock, sleep, idle: sleep };
   const streams = new OpenStreams(clock, () => 0.5);
   const answer = Promise.withResolvers<undefined>();
   const ended: string[] = [];
