@@ -20,9 +20,9 @@ export function authenticate(request: Request): HttpWho | undefined {
   }
 }
 
-/** The role table, and what a session's metadata grants to a user. */
-export const authorize: Authorize = ({ who, action, session }) => {
-  const { owner, metadata } = session;
+/** The role table, and what a session's metadata grants to a user: as it is, not as the user would have it. */
+export const authorize: Authorize = ({ who, action, session, current = session }) => {
+  const { owner, metadata } = current;
   if (metadata["authorizer"] === "throws") throw new Error("the authoriser broke");
   if (owner === who.user || who.roles?.includes("service") === true) return true;
   const ofAdmins = ["list", "read", "stop", "manage"];

@@ -58,7 +58,7 @@ export type HttpStoreState = "there" | "away" | "lossy" | number;
  * An implementation of the HTTP API with the agent of the suite (`createHttpModel`, and the tools that
  * `httpTools` describes). Its `authorize` grants, besides the table of roles, the actions that a session's
  * metadata lists for a user: `{ "grants": { "bob": ["read"] } }`. With `{ "authorizer": "throws" }` in the
- * metadata it throws.
+ * metadata it throws. A change of metadata is judged by what it was before: `current`.
  */
 export interface HttpTarget extends HttpServed {
   readonly gives: readonly HttpNeed[];
