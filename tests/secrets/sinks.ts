@@ -65,6 +65,7 @@ export const writers: Readonly<Record<string, SinkName>> = {
   "providers/src/provider.ts": "notices of a provider",
   "server/src/hub/stream.ts": "stored facts",
   "server/src/runs/run-host.ts": "process warnings",
+  "stores/src/postgres/postgres-store.ts": "process warnings",
   "temporal/src/client/temporal-driver.ts": "process warnings",
 };
 
