@@ -14,11 +14,11 @@ export async function runExample(
   servers: Servers,
 ): Promise<string> {
   const child = spawnExample(example, program, servers);
-  let printed = "";
-  for (const output of [child.stdout, child.stderr])
-    output.on("data", (text: Buffer) => (printed += text.toString()));
+  let [printed, warned] = ["", ""];
+  child.stdout.on("data", (text: Buffer) => (printed += text.toString()));
+  child.stderr.on("data", (text: Buffer) => (warned += text.toString()));
   const [code] = (await once(child, "close")) as [number | null];
-  if (code !== 0) throw new Error(`it ended with ${code}: ${printed}`);
+  if (code !== 0) throw new Error(`it ended with ${code}: ${printed}${warned}`);
   return printed;
 }
 
