@@ -27,8 +27,8 @@ export interface InboxOptions {
   /** The session as the caller has just read it. Left out, or without an answer: all facts are read. */
   readonly start?: (() => Promise<InboxStart | undefined>) | undefined;
   /**
-   * The tools that clients carry out. Left out: the answer to a call that did not begin is taken, and nobody
-   * reads it if a process carries the call out.
+   * The tools that clients carry out. Left out: the answer to a call that did not begin is taken, and has no effect
+   * if a process carries the call out.
    */
   readonly clientTools?: (() => Promise<ReadonlySet<string>>) | undefined;
 }

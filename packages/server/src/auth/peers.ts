@@ -22,22 +22,26 @@ for (const [address, bits] of [
 /**
  * The address by which a caller is counted: that of the connection, or the last of `X-Forwarded-For` behind a proxy
  * that is trusted. Undefined where it would be shared: by all callers of a proxy that is not declared, or by a network.
- * Of IPv6 the first half, since a caller has all of its second.
  */
 export function countedAddress(incoming: Incoming, trustProxy: boolean): string | undefined {
-  const forwarded = trustProxy ? incoming.header("x-forwarded-for")?.split(",").at(-1) : undefined;
-  const address = forwarded?.trim() ?? (trustProxy ? undefined : incoming.peer);
-  if (address === undefined) return undefined;
-  if (isIPv4(address)) return trustProxy || !near.check(address, "ipv4") ? address : undefined;
-  if (!isIPv6(address) || (!trustProxy && near.check(address, "ipv6"))) return undefined;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  return mapped ?? firstHalf(address);
+  const given = trustProxy
+    ? incoming.header("x-forwarded-for")?.split(",").at(-1)?.trim()
+    : incoming.peer;
+  const [address = ""] = given?.split("%", 1) ?? []; // without the zone of a local address
+  const family = isIPv4(address) ? "ipv4" : "ipv6";
+  if (family === "ipv6" && !isIPv6(address)) return undefined;
+  if (!trustProxy && near.check(address, family)) return undefined;
+  return family === "ipv4" ? address : networkOf(address);
 }
 
-function firstHalf(address: string): string {
-  const [before = "", after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
-  const head = before === "" ? [] : before.split(":");
-  const tail = after === undefined || after === "" ? [] : after.split(":");
-  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => "0");
-  return [...head, ...zeros, ...tail].slice(0, 4).join(":");
+/** The first half of an address of IPv6, since a caller has all of its second. All of one that stands for IPv4. */
+function networkOf(address: string): string {
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = [], tail = []] = canonical
+    .split("::")
+    .map((part) => part.split(":").filter(Boolean));
+  const zeros = Array<string>(8 - head.length - tail.length).fill("0");
+  const groups = [...head, ...zeros, ...tail];
+  const isIpv4 = groups.slice(0, 6).join(":") === "0:0:0:0:0:ffff";
+  return groups.slice(0, isIpv4 ? 8 : 4).join(":");
 }

@@ -35,7 +35,7 @@ export class RateLimits {
   async charge(who: Identity, bucket: Bucket): Promise<RateState | undefined> {
     let tightest: RateState | undefined;
     for (const policy of this.#policies(who, bucket)) {
-      const state = await this.#take(policy);
+      const state = await this.take(policy);
       if (state === undefined) continue;
       if (!state.taken) throw rateLimited(state);
       if (tightest === undefined || state.remaining < tightest.remaining) tightest = state;
@@ -48,7 +48,7 @@ export class RateLimits {
     if (amount <= this.#limits.controlBytes) return;
     const name = "bytes";
     const limit = this.#limits.bytesPerUser;
-    const state = await this.#take({ name, key: keyFor(who, name), limit, amount });
+    const state = await this.take({ name, key: keyFor(who, name), limit, amount });
     if (state?.taken === false) throw rateLimited(state);
   }
 
@@ -56,11 +56,12 @@ export class RateLimits {
   async chargeNotFound(who: Identity): Promise<void> {
     const name = "not_found";
     const limit = this.#limits.notFoundPerUser;
-    const state = await this.#take({ name, key: keyFor(who, name), limit });
+    const state = await this.take({ name, key: keyFor(who, name), limit });
     if (state?.taken === false) throw rateLimited(state);
   }
 
-  async #take({ name, key, limit, amount }: Policy): Promise<RateState | undefined> {
+  /** Takes from a limit. Undefined if there is none, or its counters are away. */
+  async take({ name, key, limit, amount }: Policy): Promise<RateState | undefined> {
     if (limit === Infinity) return undefined;
     try {
       const state = await this.#counters.take({ key, limit, windowMs, amount });
@@ -102,7 +103,8 @@ function keyFor({ tenant, user }: Identity, name: string): string {
   return `${name}:${tenant.length}:${tenant}:${user}`;
 }
 
-function rateLimited(state: RateState): Problem {
+/** The refusal by a limit that is reached. */
+export function rateLimited(state: RateState): Problem {
   const { policy, limit, leftMs } = state;
   const detail = `more than ${limit} in ${windowMs / 1_000} s (${policy}): wait`;
   const headers = rateHeaders(state);

@@ -165,10 +165,11 @@ function countersOf(
   limits: ServerLimits,
   { monotonic }: Clock,
 ): Pick<PipelineParts, "limits" | "rates" | "wrongCredentials" | "slots" | "heldBytes" | "owned"> {
+  const rates = new RateLimits(counters, limits);
   return {
     limits,
-    rates: new RateLimits(counters, limits),
-    wrongCredentials: new WrongCredentials(counters, limits, monotonic),
+    rates,
+    wrongCredentials: new WrongCredentials(rates, limits.wrongCredentialsPerAddress, monotonic),
     slots: new Slots(limits),
     heldBytes: new HeldBytes(limits),
     owned: new OwnedSessions(limits.sessionsPerUser, monotonic),

@@ -20,7 +20,7 @@ export class RestDropper {
   }
 
   async drop(request: NodeRequest): Promise<void> {
-    if (this.#count >= mostAtOnce) return;
+    if (request.destroyed || this.#count >= mostAtOnce) return;
     this.#count += 1;
     await this.#read(request);
     this.#count -= 1;

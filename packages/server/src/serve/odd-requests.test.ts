@@ -220,6 +220,19 @@ describe("wrong credentials", () => {
     expect(statuses).toEqual([401, 401, 401, 429]);
   });
 
+  test.each([
+    ["with a zone", "fe80::1%eth0", "fe80::2%eth1", 429],
+    ["of IPv4 in the two forms of IPv6", "::ffff:203.0.113.7", "::ffff:cb00:7107", 429],
+    ["of two machines by IPv4 in IPv6", "::ffff:cb00:7107", "::ffff:cb00:7108", 401],
+  ])("are counted by an address %s", async (_, address, other, status) => {
+    await using served = new Served(undefined, guarded({ count: 0 }));
+    const statuses: number[] = [];
+    for (const each of [address, address, address, other])
+      statuses.push(await from(served, each, "guess"));
+
+    expect(statuses).toEqual([401, 401, 401, status]);
+  });
+
   test("are not counted for a caller that sends none", async () => {
     await using served = new Served(undefined, guarded({ count: 0 }));
     const statuses: number[] = [];

@@ -35,7 +35,7 @@ export interface SharedPool {
   readonly ownTenant?: string | undefined;
   readonly clock: Clock;
   readonly storeClock: StoreClock;
-  /** Called with each answer whether row-level security binds the role. Left out: nobody wants to know. */
+  /** Called with each answer whether row-level security binds the role. Left out: it is not reported. */
   readonly noteRole?: (isBound: boolean) => void;
 }
 
