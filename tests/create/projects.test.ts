@@ -120,6 +120,7 @@ test.concurrent("the web app shows a streamed answer in Chromium, and a question
   await strict.getByLabel("Password").fill("wrong");
   await strict.getByRole("button", { name: "Sign in" }).click();
   await strict.getByText("Wrong name or password.").waitFor();
+  expect(await strict.getByLabel("Name").inputValue()).toBe("ann");
   expect(await axe(strict), "sign in").toEqual([]);
   await strict.screenshot({ path: join(root, "reports/create/sign-in.png") });
   await strict.getByLabel("Name").fill("ann");
