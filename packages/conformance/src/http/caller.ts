@@ -20,6 +20,9 @@ export interface CallOptions {
   readonly as?: Readonly<Record<string, string>> | undefined;
 }
 
+/** An answer that is read to its end has this long; a stream where a refusal is due would have none. */
+const answerMs = 45_000;
+
 /** An answer that was read to its end. */
 export interface HttpAnswer {
   readonly status: number;
@@ -70,7 +73,8 @@ export class Caller {
 
   /** Sends a request below the mount, and reads its answer. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<HttpAnswer> {
-    const { status, headers, body: stream } = await this.#send(method, path, options);
+    const limited = { ...options, hangUpMs: options.hangUpMs ?? answerMs };
+    const { status, headers, body: stream } = await this.#send(method, path, limited);
     const chunks: Uint8Array[] = [];
     for await (const chunk of stream) chunks.push(chunk as Uint8Array);
     const bytes = new Uint8Array(Buffer.concat(chunks));

@@ -30,6 +30,12 @@ export async function refusesTicket(
   assertEqual([status, body.code], [401, "unauthenticated"], why);
 }
 
+/** With another letter at this place. Not the last one: it may differ in bits that carry nothing. */
+function changedAt(ticket: string, at: number): string {
+  const letter = ticket.at(at) === "A" ? "B" : "A";
+  return `${ticket.slice(0, at)}${letter}${ticket.slice(at + 1)}`;
+}
+
 /** Tickets: credentials in an address, for what sends no headers. */
 export const ticketCases: readonly HttpCase[] = [
   httpCase(76, "a ticket opens one stream once", async ({ person, nobody, target }) => {
@@ -46,8 +52,7 @@ export const ticketCases: readonly HttpCase[] = [
     await refusesTicket(nobody(), id, first, "a second use");
     await refusesTicket(nobody(), other, await take(), "another session");
     const { ticket = "" } = await take();
-    const changed = `${ticket.slice(0, -2)}${ticket.endsWith("xx") ? "yy" : "xx"}`;
-    await refusesTicket(nobody(), id, { ticket: changed }, "a changed one");
+    await refusesTicket(nobody(), id, { ticket: changedAt(ticket, -9) }, "a changed one");
     await refusesTicket(nobody(), id, { ticket: "" }, "an empty one");
     const unused = nobody().open(events(id, { ticket }));
     using second = await unused;
