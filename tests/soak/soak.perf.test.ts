@@ -9,6 +9,8 @@ import { firstSeed as seed, runs } from "../kit/runs.ts";
 
 const minutes = Number(process.env["MINUTES"] ?? runs(4, 80));
 const sessions = Number(process.env["SESSIONS"] ?? runs(40, 200));
+/** At the end all sessions are asked at once, and their runs take turns by the limits that the processes share. */
+const restMs = 15_000 + sessions * 1_000;
 /** A session has something to do about so often, however many there are. */
 const peoplePauseMs = [sessions * 500, sessions * 1_500] as const;
 
@@ -55,7 +57,7 @@ it(
       peoplePauseMs,
       faultMs: minutes * 60_000,
       pauseMs: [4_500, 5_500],
-      restMs: 15_000,
+      restMs,
       sampleMs: (minutes * 60_000) / 100,
     });
 
