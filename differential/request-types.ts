@@ -35,8 +35,10 @@ const types: Readonly<Record<string, string>> = {
   "openai-responses":
     'import type { ResponseCreateParamsStreaming as Body } from "openai/resources/responses/responses";',
   // This SDK has no sampling settings any more. Models before Claude 4.7 take them.
+  // What becomes of thinking bound to another beginning is a beta, so that only the types of betas have it.
   "anthropic-messages": `import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages";
-type Body = MessageCreateParamsStreaming & { temperature?: number; top_p?: number };`,
+import type { BetaThinkingConfigParam as Thinking } from "@anthropic-ai/sdk/resources/beta/messages";
+type Body = Omit<MessageCreateParamsStreaming, "thinking"> & { thinking?: Thinking; temperature?: number; top_p?: number };`,
   // This SDK arranges the fields of a body in another way than the wire. Their types are the same, but
   // enums, which are words on the wire.
   gemini: `import type { Content, GenerationConfig, ServiceTier, Tool, ToolConfig } from "@google/genai";
