@@ -7,7 +7,7 @@ import { firstSeed, runs } from "../kit/runs.ts";
 
 const histories = Number(process.env["HISTORIES"] ?? runs(8, 40));
 /** Each has a Temporal server of its own, and takes a core. */
-const atOnce = Number(process.env["AT_ONCE"] ?? 3);
+const atOnce = Number(process.env["AT_ONCE"] ?? 2);
 const faultMs = runs(8_000, 25_000);
 /** As without Temporal, and the time without a heartbeat by which it finds that a worker is gone. */
 const stillLimitMs = 5_000 + 3 * heartbeatMs + 2_000;
