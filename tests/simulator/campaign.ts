@@ -24,6 +24,8 @@ const { values } = parseArgs({
     /** How often all of them are played. Each has to have the same digest every time. */
     times: { type: "string", default: "1" },
     minutes: { type: "string", default: "5" },
+    /** How often people send something in each minute of a session. */
+    sends: { type: "string", default: "2" },
     /** Ends before the next history after so many seconds of processor time. */
     seconds: { type: "string", default: "3600" },
     /** How many histories are played to shrink one that broke a rule. None: its plan is not kept. */
@@ -51,7 +53,7 @@ async function campaign(): Promise<void> {
     (values["until-broken"] && broken > 0);
   while (!isOver()) {
     const seed = String(first + (played % count));
-    const plan = planOf(seed, { minutes: Number(values.minutes) });
+    const plan = planOf(seed, { minutes: Number(values.minutes), sends: Number(values.sends) });
     const { breaches, digest, counts } = await play(plan);
     played += 1;
     add(totals, counts);

@@ -60,11 +60,21 @@ export interface Plan {
   readonly actions: readonly Action[];
 }
 
+export interface PlanOptions {
+  readonly minutes: number;
+  /** How often people send something in each minute of a session, on average. */
+  readonly sends?: number | undefined;
+}
+
 /** Each seed draws its own kinds of faults, and how long they last: a mixture of all hides what few can do. */
-export function planOf(seed: string, { minutes }: Pick<Plan, "minutes">): Plan {
+export function planOf(seed: string, { minutes, sends = 2 }: PlanOptions): Plan {
   const random = randomOf(`${seed}/plan`);
   const end = minutes * 60_000;
-  const actions = [...actionsOf(random, end), ...promptsOf(randomOf(`${seed}/readers`), end)];
+  const pause = 2 / sends; // the pauses below are those of two sends in a minute
+  const actions = [
+    ...actionsOf(random, end, pause),
+    ...promptsOf(randomOf(`${seed}/readers`), end, pause),
+  ];
   const byTime = actions.toSorted((left, right) => left.at - right.at);
   return { seed, minutes, actions: byTime, faults: faultsOf(random, end) };
 }
@@ -88,9 +98,9 @@ export function sessionsOf(user: string): readonly string[] {
 export const sessionsInAll: number =
   new Set(clientHosts.flatMap((host) => sessionsOf(userOf(host)))).size + readerHosts.length;
 
-function actionsOf(random: Random, end: number): readonly Action[] {
+function actionsOf(random: Random, end: number, pause: number): readonly Action[] {
   const actions: Action[] = [];
-  for (let at = 500; at < end; at += 500 + random.next() * 8_000) {
+  for (let at = 500; at < end; at += (500 + random.next() * 8_000) * pause) {
     const host = random.pick(clientHosts);
     actions.push({
       at: Math.round(at),
@@ -105,9 +115,9 @@ function actionsOf(random: Random, end: number): readonly Action[] {
 }
 
 /** What readers send. */
-function promptsOf(random: Random, end: number): readonly Action[] {
+function promptsOf(random: Random, end: number, pause: number): readonly Action[] {
   const actions: Action[] = [];
-  for (let at = 1_000; at < end; at += 1_000 + random.next() * 14_000) {
+  for (let at = 1_000; at < end; at += (1_000 + random.next() * 14_000) * pause) {
     const host = random.pick(readerHosts);
     actions.push({
       at: Math.round(at),
