@@ -264,7 +264,8 @@ export function retryAfterOf(response: Response): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
-async function jsonOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
+/** The object that an answer holds, or an empty one. Rejects without a whole answer, or if it is not JSON. */
+export async function jsonOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
   const text = await response.text();
   const value: unknown = text === "" ? {} : JSON.parse(text);
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -8,13 +8,14 @@ import { WatchedSessions } from "./watched.ts";
 interface Asked {
   readonly url: string;
   readonly accept: string;
+  readonly prefer: string;
   readonly signal: AbortSignal;
   readonly send: (text: string) => void;
   readonly end: () => void;
   readonly break: () => void;
   readonly answer: (status: number, body?: object, headers?: Record<string, string>) => void;
   /** Sends the head of a stream. */
-  readonly open: () => void;
+  readonly open: (headers?: Record<string, string>) => void;
 }
 
 /** A client's connection beside a server that is played by the test. */
@@ -43,8 +44,9 @@ function setUp(): {
     asked.push({
       url,
       accept: (headers as Record<string, string>)["accept"] ?? "",
+      prefer: (headers as Record<string, string>)["prefer"] ?? "",
       signal: abort,
-      open: () => resolve(new Response(stream)),
+      open: (more = {}) => resolve(new Response(stream, { headers: more })),
       send: (text) => body.enqueue(new TextEncoder().encode(text)),
       end: () => body.close(),
       break: () => (reject(new TypeError("broken")), body.error(new TypeError("broken"))),
@@ -114,6 +116,22 @@ it("asks for JSON after two streams that were held back, and for a stream again 
   last().send(": \n\n");
   await settle();
   expect([connector.machine.form, connector.machine.quiet, open()]).toEqual(["stream", 0, 1]);
+});
+
+it("is live by a poll that is answered at once, and finds a lost one as soon as a silent stream", async () => {
+  const { asked, last, connector } = setUp();
+  await settle();
+  const heartbeat = { "millrace-heartbeat": "4000" };
+  last().open(heartbeat);
+  await settle(5_001);
+  last().open(heartbeat);
+  await settle(5_001);
+  last().answer(200, { messages: [] });
+  await settle();
+  expect(asked.slice(2).map(({ prefer }) => prefer)).toEqual(["wait=0", "wait=6"]);
+  expect(connector.connection).toBe("live");
+  await settle(12_001);
+  expect(connector.connection).toBe("reconnecting");
 });
 
 it("waits for Retry-After, and renews credentials after a 401", async () => {

@@ -29,7 +29,10 @@ export class Connector {
   readonly #timers = new Map<TimerName, () => void>();
   #machine: Machine = initialMachine;
   #held: AbortController | undefined;
-  /** The heartbeat of the connection as a part of the usual one: it may be silent for so much longer or less. */
+  /**
+   * The heartbeat that a server named last as a part of the usual one: a connection may be silent for so much longer
+   * or less. Polls have no heartbeat: they are as short, so that a lost one is found as soon.
+   */
   #pace = 1;
 
   constructor(parts: ConnectorParts) {
@@ -73,7 +76,6 @@ export class Connector {
     switch (command.type) {
       case "connect":
         this.#hold(command.number, (signal, report) => {
-          this.#pace = 1;
           const name = tabs?.name(requests.who);
           const onOpen = ({ url, headers }: Response): void => {
             const ms = Number(headers.get("millrace-heartbeat")) || usualHeartbeatMs;
@@ -81,7 +83,7 @@ export class Connector {
             // Now it is known who this is, and that streams are scarce: the next one is shared.
             if (name === undefined && tabs?.isWorth(url) === true) this.take({ type: "watch" });
           };
-          const carried = { requests, sessions, signal, report, onOpen };
+          const carried = { requests, sessions, signal, report, onOpen, pace: Math.min(1, this.#pace) };
           if (command.form === "json") return carryJson(carried);
           return tabs !== undefined && name !== undefined
             ? carryShared(carried, tabs, name)

@@ -27,8 +27,6 @@ type TabMessage =
 const gatherMs = { least: 25, most: 1_600 } as const;
 /** A stream that lasted so long was opened with all answers. */
 const settledMs = 5_000;
-/** Sessions of one stream; the server's own limit. */
-const mostSessions = 50;
 
 /** The tabs of this program, if its platform has locks and channels and it may share. */
 export function tabsOf(share: boolean | undefined, clock: Clock): Tabs | undefined {
@@ -171,5 +169,5 @@ function joined(
       known === undefined || known.cursor === position.cursor ? position : { id: position.id },
     );
   }
-  return [...all.values()].slice(0, mostSessions);
+  return [...all.values()];
 }

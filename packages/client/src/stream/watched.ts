@@ -9,6 +9,9 @@ import type { EndReason } from "../connection/transitions.ts";
 /** After its last subscriber a session is watched for so long: a component that is mounted anew finds it live. */
 const lingerMs = 1_000;
 
+/** Sessions of one stream at first: fewer than the server's 50, so that it has room for sub-agents at work. */
+const usualPerStream = 40;
+
 /** A session, and where its reader is. */
 export interface SessionPosition {
   readonly id: string;
@@ -76,6 +79,8 @@ export class WatchedSessions {
   /** Sub-agents that the stream shows by itself. */
   readonly #carried = new Set<WatchedSession>();
   readonly #clock: Clock;
+  /** How many sessions one stream shows. A server that allows fewer names its limit. */
+  perStream: number = usualPerStream;
   /** Called when other sessions are wanted than before, or one anew. */
   onWanted: (anew: boolean) => void = () => undefined;
   /** Called when a session with listeners is missing. */

@@ -83,7 +83,7 @@ export interface ProblemExtra {
   readonly pointer?: string | undefined;
   /** Which limit was reached. */
   readonly policy?: string | undefined;
-  /** How much is allowed, with `too_large`. */
+  /** How much is allowed, with `too_large` and where a request asks for more than one may. */
   readonly limit?: number | undefined;
   /** The versions that are supported, with `not_acceptable`. */
   readonly supported?: Json | undefined;

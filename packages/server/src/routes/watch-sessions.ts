@@ -70,7 +70,7 @@ export const watchSessions: RouteWork = async (context) => {
 function checkAsked(asked: ManyBody["sessions"], limit: number): void {
   if (asked.length > limit) {
     const detail = `one stream shows at most ${limit} sessions: open another one`;
-    throw new Problem("quota_exceeded", detail, { policy: "sessionsPerStream" });
+    throw new Problem("quota_exceeded", detail, { policy: "sessionsPerStream", limit });
   }
   if (new Set(asked.map(({ id }) => id)).size < asked.length) {
     throw new Problem("invalid_request", "a session is named twice", { pointer: "/sessions" });
