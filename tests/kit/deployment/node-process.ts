@@ -22,6 +22,8 @@ export type NodeMessage =
 export class NodeProcess implements AsyncDisposable {
   readonly #options: NodeProcessOptions;
   #child: ChildProcess | undefined;
+  /** The one that was killed or terminated last. */
+  #ended: ChildProcess | undefined;
   #stderr = "";
 
   constructor(options: NodeProcessOptions) {
@@ -38,7 +40,7 @@ export class NodeProcess implements AsyncDisposable {
     return this.#child?.pid ?? 0;
   }
 
-  /** Starts it. Settles when it is ready, or rejects with what it printed. */
+  /** Starts it. Settles when it is ready, or was killed meanwhile, or rejects with what it printed. */
   async start(): Promise<void> {
     if (this.runs) return;
     const { program, config, environment = {}, onStray } = this.#options;
@@ -59,7 +61,8 @@ export class NodeProcess implements AsyncDisposable {
     });
     child.once("exit", (code) => {
       const error = `${program} ended with ${code}: ${this.#stderr}`;
-      ready.reject(new Error(error));
+      if (this.#ended === child) ready.resolve();
+      else ready.reject(new Error(error));
       if (code !== null && code !== 0) onStray(error); // it was not killed
     });
     await ready.promise;
@@ -110,6 +113,7 @@ export class NodeProcess implements AsyncDisposable {
     const child = this.#child;
     if (child === undefined || !this.runs) return;
     const gone = once(child, "exit");
+    this.#ended = child;
     child.kill(signal);
     await gone;
   }
