@@ -25,6 +25,9 @@ export interface RecoveryOptions {
   readonly limitMs: number;
 }
 
+/** How often a session is looked at, for each one that is: reading many all the time would take their processors. */
+const lookMs = 5;
+
 /**
  * Waits until each session has done all its work. Each is sent one more prompt, so that a session which
  * stopped listening is found too. Nothing is opened again here.
@@ -34,7 +37,7 @@ export async function awaitRecovery(options: RecoveryOptions): Promise<readonly 
 }
 
 async function awaitRest(
-  { store, people, limitMs }: RecoveryOptions,
+  { store, people, watched, limitMs }: RecoveryOptions,
   { record, viewers }: Watched,
 ): Promise<Recovery> {
   const { uid, sessionId } = record;
@@ -63,7 +66,7 @@ async function awaitRest(
       if (!people.isPosting(sessionId)) return { sessionId, stillMs, restMs: now - start };
       movedAt = now; // a session without work may stand still
     }
-    await sleep(50);
+    await sleep(Math.max(50, lookMs * watched.length));
   }
   return { sessionId, stillMs, restMs: undefined };
 }
