@@ -43,7 +43,7 @@ const budgets: readonly Budget[] = [
     program: `export { createClient } from "@millrace/client";`,
     // The goal is 20 KiB. Held at what it has, until it is there: limits of requests, sends that survive a reload
     // before the first answer, and a clock to be given are 1.2 KiB of it, the heartbeat of the server 60 bytes.
-    limit: 25.3 * 1024,
+    limit: 25.55 * 1024,
   },
 ];
 

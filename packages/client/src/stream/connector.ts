@@ -83,7 +83,14 @@ export class Connector {
             // Now it is known who this is, and that streams are scarce: the next one is shared.
             if (name === undefined && tabs?.isWorth(url) === true) this.take({ type: "watch" });
           };
-          const carried = { requests, sessions, signal, report, onOpen, pace: Math.min(1, this.#pace) };
+          const carried = {
+            requests,
+            sessions,
+            signal,
+            report,
+            onOpen,
+            pace: Math.min(1, this.#pace),
+          };
           if (command.form === "json") return carryJson(carried);
           return tabs !== undefined && name !== undefined
             ? carryShared(carried, tabs, name)
