@@ -20,24 +20,28 @@ export interface FaultsOptions {
 
 type Inject = (fault: Fault) => void;
 
+/** Between two cuts of the vendor's connections. */
+const apartMs = 15_000;
+
 export class Faults {
   /** How many were carried out. */
   injected = 0;
   readonly #options: FaultsOptions;
   /** Those that wait for a moment, with how many such lines are still to come. */
   readonly #waiting = new Map<Fault, number>();
+  #cutAt = -Infinity;
   /** Hosts that are down until their fault is over. */
   readonly #down = new Set<string>();
   readonly #kinds: Readonly<Record<FaultKind, Inject>>;
 
   constructor(options: FaultsOptions) {
     this.#options = options;
-    const { vendor, toVendor } = options;
+    const { vendor } = options;
     this.#kinds = {
       ...this.#ofNodes(),
       ...this.#ofPages(),
       ...this.#ofEngines(),
-      "vendor cuts": () => toVendor.open.forEach((connection) => connection.reset()),
+      "vendor cuts": () => this.#cutVendor(),
       "vendor refuses": () => void (vendor.isBusy = true),
     };
     simulation().onLine = (line) => this.#notice(line);
@@ -65,6 +69,14 @@ export class Faults {
     network.faults.swallowed.clear();
     network.faults.slowMs = 0;
     simulation().trace("all is healed");
+  }
+
+  /** A reply whose every attempt is cut fails its run, which is no breach: cuts are further apart than its attempts. */
+  #cutVendor(): void {
+    const { now } = simulation();
+    if (now - this.#cutAt < apartMs) return;
+    this.#cutAt = now;
+    this.#options.toVendor.open.forEach((connection) => connection.reset());
   }
 
   #notice(line: string): void {
