@@ -92,3 +92,22 @@ test("coming back to AG-UI reads as many facts as the messages have which fit in
   expect(short).toBeLessThan(longer[0] ?? 0);
   expect(new Set(longer).size).toBe(1);
 }, 60_000);
+
+test.each(["jsonl", "markdown", "html"])(
+  "an export as %s reads as many facts for each turn of a long session as of a short one",
+  async (format) => {
+    const rows: number[] = [];
+    for (const turns of isChange ? [10, 400] : [10, 1_000, 10_000]) {
+      const session = await LongSession.of(turns, { afterCheckpoint: 3 });
+      const path = `/v1/sessions/s/export?format=${format}`;
+      rows.push((await factsReadBy(session, path)) / turns);
+      expect(session.checkpointsRead).toBeLessThanOrEqual(1);
+    }
+    console.log(
+      `facts read for each turn that is exported as ${format}: ${rows.map((each) => each.toFixed(1)).join(", ")}`,
+    );
+    const [short = 0, ...longer] = rows;
+    for (const each of longer) expect(each / short).toBeLessThan(1.1);
+  },
+  60_000,
+);

@@ -22,6 +22,8 @@ export class LongSession {
   readonly #store = memorySessionStore();
   readonly #options: LongSessionOptions;
   #factsRead = 0;
+  /** How often its checkpoint was read. */
+  checkpointsRead = 0;
   /** As an application passes it in. */
   readonly store: SessionStore;
 
@@ -32,7 +34,11 @@ export class LongSession {
       this.#factsRead += facts.length;
       return facts;
     };
-    this.store = { ...this.#store, read };
+    const checkpoint: SessionStore["checkpoint"] = async (uid) => {
+      this.checkpointsRead += 1;
+      return await this.#store.checkpoint?.(uid);
+    };
+    this.store = { ...this.#store, read, checkpoint };
   }
 
   /** Stored by turns, since an agent would send each of them to its model with all before it. */

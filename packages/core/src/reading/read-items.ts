@@ -53,6 +53,8 @@ export interface NumberedItemsOptions {
   readonly before?: number | undefined;
   /** How many items at most. 50 if left out. */
   readonly limit?: number | undefined;
+  /** As the page before gave them: else each page reads what changed the session's items since. */
+  readonly changes?: ItemChanges | undefined;
 }
 
 /** An item, and the number of the fact that added it. */
@@ -66,6 +68,8 @@ export interface NumberedItemPage {
   readonly items: readonly NumberedItem[];
   /** True if there are further items in the direction of reading. */
   readonly more: boolean;
+  /** For the next page after this one. */
+  readonly changes: ItemChanges;
 }
 
 /** As `readItems`, in either direction, with the numbers by which the next page is read. */
@@ -73,7 +77,7 @@ export async function readNumberedItems(options: NumberedItemsOptions): Promise<
   const { store, uid, limit = 50, after } = options;
   const most = Math.max(1, limit);
   const before = options.before ?? (await endOf(store, uid));
-  const known = await changesOf(store, uid, (after ?? before - 1) + 1);
+  const known = options.changes ?? (await changesOf(store, uid, (after ?? before - 1) + 1));
   let { changes } = known;
   const found: NumberedItem[] = [];
   const take = (facts: readonly Fact[]): void => {
@@ -99,7 +103,7 @@ export async function readNumberedItems(options: NumberedItemsOptions): Promise<
   const page = found.slice(0, most);
   const ordered = after === undefined ? page.toReversed() : page;
   const items = await withLatest(options, ordered, effectsOf(changes));
-  return { items, more: found.length > most };
+  return { items, more: found.length > most, changes: { changes, whole: known.whole } };
 }
 
 async function endOf(store: NumberedItemsOptions["store"], uid: SessionUid): Promise<number> {
@@ -122,7 +126,8 @@ async function withLatest(
   return items;
 }
 
-interface ItemChanges {
+/** What changed items after they were stored. */
+export interface ItemChanges {
   readonly changes: readonly Change[];
   /** True if a checkpoint knows them from the first fact on. Else they are those from a fact on. */
   readonly whole: boolean;

@@ -127,11 +127,13 @@ async function* itemTexts(
   { uid, head }: SessionRecord,
   format: ExportFormat,
 ): AsyncGenerator<string, void, undefined> {
-  for (let after: number | undefined = 0; after !== undefined;) {
-    const range = { after, before: head + 1, limit: itemsAtOnce };
-    const page = await readNumberedItems({ store, uid, ...range });
+  const read = { store, uid, before: head + 1, limit: itemsAtOnce };
+  let page = await readNumberedItems({ ...read, after: 0 });
+  for (;;) {
     for (const { item } of page.items) yield format.item(item);
-    after = page.more ? page.items.at(-1)?.n : undefined;
+    const after = page.items.at(-1)?.n;
+    if (!page.more || after === undefined) return;
+    page = await readNumberedItems({ ...read, after, changes: page.changes });
   }
 }
 
