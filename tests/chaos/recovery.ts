@@ -25,7 +25,7 @@ export interface RecoveryOptions {
   readonly limitMs: number;
 }
 
-/** How often a session is looked at, for each one that is: reading many all the time would take their processors. */
+/** The pause between two reads of all facts of a session, for each session: reading many takes their processors. */
 const lookMs = 5;
 
 /**

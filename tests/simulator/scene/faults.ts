@@ -18,7 +18,8 @@ export interface FaultsOptions {
   readonly toVendor: HttpNetwork;
 }
 
-type Inject = (fault: Fault) => void;
+/** False: there was nothing to do it to. */
+type Inject = (fault: Fault) => unknown;
 
 /** Between two cuts of the vendor's connections. */
 const apartMs = 15_000;
@@ -72,11 +73,12 @@ export class Faults {
   }
 
   /** A reply whose every attempt is cut fails its run, which is no breach: cuts are further apart than its attempts. */
-  #cutVendor(): void {
+  #cutVendor(): boolean {
     const { now } = simulation();
-    if (now - this.#cutAt < apartMs) return;
+    if (now - this.#cutAt < apartMs) return false;
     this.#cutAt = now;
-    this.#options.toVendor.open.forEach((connection) => connection.reset());
+    for (const connection of this.#options.toVendor.open) connection.reset();
+    return true;
   }
 
   #notice(line: string): void {
@@ -92,8 +94,7 @@ export class Faults {
   }
 
   #inject(fault: Fault): void {
-    this.injected += 1;
-    this.#kinds[fault.kind](fault);
+    if (this.#kinds[fault.kind](fault) !== false) this.injected += 1;
   }
 
   #later({ kind, host, ms }: Fault, heal: () => void): void {
@@ -112,20 +113,23 @@ export class Faults {
     const isUp = (host: string): boolean => nodes.process(host).isAlive && !this.#down.has(host);
     return {
       crash: (fault) => {
-        if (!isUp(fault.host)) return;
+        if (!isUp(fault.host)) return false;
         simulation().kill(nodes.process(fault.host));
         restartLater(fault);
+        return true;
       },
       stop: (fault) => {
-        if (!isUp(fault.host) || nodes.process(fault.host).isPaused) return;
+        if (!isUp(fault.host) || nodes.process(fault.host).isPaused) return false;
         nodes.stop(fault.host);
         restartLater({ ...fault, ms: fault.ms + 5_001 });
+        return true;
       },
       pause: (fault) => {
         const process = nodes.process(fault.host);
-        if (!process.isAlive || process.isPaused) return;
+        if (!process.isAlive || process.isPaused) return false;
         process.isPaused = true;
         this.#later(fault, () => simulation().resume(process));
+        return true;
       },
       skew: ({ host, ms }) => {
         nodes.process(host).skewMs = (ms - 20_000) * 180;
